@@ -17,7 +17,7 @@ import {
 } from '@tracking/distributed';
 import { EmbeddedSqliteEngine, FileObjectStore } from '@tracking/embedded';
 import type { Logger, Metrics } from '@tracking/ports';
-import { startEngines } from '@tracking/system';
+import { startDatabaseAndBrokerProcesses } from '@tracking/system';
 import { findFreePort, noMetrics, silentLogger } from '@tracking/testing';
 import { operations, type Measured, type Ports } from './adapter-operations.ts';
 
@@ -48,7 +48,7 @@ async function openEmbedded(folder: string): Promise<{ ports: Ports; close: () =
 
 async function openDistributed(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
   const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
-  const engines = await startEngines({
+  const engines = await startDatabaseAndBrokerProcesses({
     folder,
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
@@ -81,7 +81,13 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
     },
     async close() {
       await channel.closeChannel();
-      await Promise.all([server.closeServer(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
+      await Promise.all([
+        server.drainAndCloseGrpcServer(),
+        broker.close(),
+        eventStore.close(),
+        leases.close(),
+        quota.close(),
+      ]);
       await connection.closeConnection();
       await Promise.all(
         [engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stopProcess()),

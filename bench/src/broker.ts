@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KafkaMessageBroker } from '@tracking/distributed';
-import { startEngines } from '@tracking/system';
+import { startDatabaseAndBrokerProcesses } from '@tracking/system';
 import { DelayingProxy, noMetrics, silentLogger } from '@tracking/testing';
 import { computeMedian } from './load.ts';
 import { cpuSeconds } from './machine.ts';
@@ -22,7 +22,7 @@ const VALUE = JSON.stringify({ filler: 'x'.repeat(2_000) });
 /** Measures publishing to one topic with one or several producers, with and without a delay of the broker. */
 export async function benchBroker(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-broker-'));
-  const proxy = await DelayingProxy.startProxy();
+  const proxy = await DelayingProxy.startDelayingTcpProxy();
   await mkdir(join(folder, 'kafka'), { recursive: true });
   await writeFile(
     join(folder, 'kafka', 'extra.properties'),
@@ -30,7 +30,7 @@ export async function benchBroker(seconds: number): Promise<void> {
   );
   const { EVENTSTOREDB_URL = 'unused', MONGODB_URL = 'unused', ENGINES_DIR = '../shared/engines' } = process.env;
   const engines = { eventStoreDbUrl: EVENTSTOREDB_URL, mongoUrl: MONGODB_URL, enginesDir: ENGINES_DIR };
-  const { kafka, kafkaBrokers } = await startEngines({ folder, ...engines });
+  const { kafka, kafkaBrokers } = await startDatabaseAndBrokerProcesses({ folder, ...engines });
   proxy.serverPort = Number(kafkaBrokers.split(':')[1]);
   try {
     const cases = listCases(seconds);

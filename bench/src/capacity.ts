@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DistributedSystem, SERVICE_NAMES, startEngines, type RunningEngines } from '@tracking/system';
+import {
+  DistributedSystem,
+  SERVICE_NAMES,
+  startDatabaseAndBrokerProcesses,
+  type TestEngineAddressesAndProcesses,
+} from '@tracking/system';
 import { DelayingProxy } from '@tracking/testing';
 import { shipment } from './api.ts';
 import { ENV, createEndpoint } from './distributed.ts';
@@ -38,7 +43,7 @@ const DELIVERY_TIMEOUT_MS = 30_000;
 
 /** Engines of this machine behind proxies that delay them. */
 interface DelayedEngines {
-  readonly running: RunningEngines;
+  readonly running: TestEngineAddressesAndProcesses;
   readonly proxies: Readonly<Record<'event store' | 'kafka' | 'mongo', DelayingProxy>>;
   /** Addresses of the proxies, as options of a system. */
   readonly addresses: { readonly eventStoreDbUrl: string; readonly kafkaBrokers: string; readonly mongoUrl: string };
@@ -123,15 +128,18 @@ function setDelay({ proxies }: DelayedEngines, roundTripMs: number): void {
 }
 
 async function startDelayedEngines(folder: string): Promise<DelayedEngines> {
-  const broker = await DelayingProxy.startProxy();
+  const broker = await DelayingProxy.startDelayingTcpProxy();
   await mkdir(join(folder, 'kafka'), { recursive: true });
   // Clients of Kafka connect to the address that the broker advertises.
   const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
   await writeFile(join(folder, 'kafka', 'extra.properties'), advertised);
-  const running = await startEngines({ folder, enginesDir: process.env['ENGINES_DIR'] ?? '../shared/engines' });
+  const running = await startDatabaseAndBrokerProcesses({
+    folder,
+    enginesDir: process.env['ENGINES_DIR'] ?? '../shared/engines',
+  });
   broker.serverPort = readPort(running.kafkaBrokers);
-  const eventStore = await DelayingProxy.startProxy(readPort(running.eventStoreDbUrl));
-  const documentStore = await DelayingProxy.startProxy(readPort(running.mongoUrl));
+  const eventStore = await DelayingProxy.startDelayingTcpProxy(readPort(running.eventStoreDbUrl));
+  const documentStore = await DelayingProxy.startDelayingTcpProxy(readPort(running.mongoUrl));
   return {
     running,
     proxies: { 'event store': eventStore, kafka: broker, mongo: documentStore },

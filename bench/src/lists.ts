@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEngines } from '@tracking/system';
+import { startDatabaseAndBrokerProcesses } from '@tracking/system';
 import { shipment } from './api.ts';
 import { drive, type LoadRequest, formatRow } from './load.ts';
 import { CONCURRENCY, QUERIES, measureDeepPages, get, measureQuery, formatMeasured } from './list-queries.ts';
@@ -179,7 +179,12 @@ export async function benchListEngines(count: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-list-engines-'));
   const { MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
   const elsewhere = { eventStoreDbUrl: 'none', kafkaBrokers: 'none' };
-  const engines = await startEngines({ folder, enginesDir: ENGINES_DIR, ...elsewhere, mongoUrl: MONGODB_URL });
+  const engines = await startDatabaseAndBrokerProcesses({
+    folder,
+    enginesDir: ENGINES_DIR,
+    ...elsewhere,
+    mongoUrl: MONGODB_URL,
+  });
   const start = async (name: string, env: Record<string, string>) => {
     const dataDir = join(folder, `${name}-rows`);
     const server = await startLists(dataDir, { COUNT: String(count), ...env });

@@ -8,10 +8,10 @@ import type { DocumentStore, EventStore, LeaseSource } from '@tracking/ports';
 import {
   CatchUpSubscription,
   CheckpointWriter,
-  createStreamPartition,
+  createPartitionOfStreamPrefixes,
   type StreamPartition,
 } from '@tracking/subscriptions';
-import { startEngines } from '@tracking/system';
+import { startDatabaseAndBrokerProcesses } from '@tracking/system';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { cpuSeconds } from './machine.ts';
 
@@ -65,7 +65,7 @@ const CASES: readonly SubscriberCase[] = [
 export async function benchPartitions(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-partitions-'));
   const { ENGINES_DIR = '../shared/engines', EVENTSTOREDB_URL, MONGODB_URL } = process.env;
-  const started = await startEngines({
+  const started = await startDatabaseAndBrokerProcesses({
     ...{ folder, enginesDir: ENGINES_DIR, eventStoreDbUrl: EVENTSTOREDB_URL, mongoUrl: MONGODB_URL },
     kafkaBrokers: 'not used',
   });
@@ -198,7 +198,9 @@ async function waitForAllPartitions(eventStore: EventStore, prefix: string, hand
 function splitStreams(prefix: string, count: number): readonly StreamPartition[] {
   const size = NAME_CHARACTERS.length / count;
   return Array.from({ length: count }, (_, at) =>
-    createStreamPartition(NAME_CHARACTERS.slice(at * size, (at + 1) * size).map((character) => prefix + character)),
+    createPartitionOfStreamPrefixes(
+      NAME_CHARACTERS.slice(at * size, (at + 1) * size).map((character) => prefix + character),
+    ),
   );
 }
 

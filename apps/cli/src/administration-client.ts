@@ -114,7 +114,7 @@ export class AdministrationClient {
 
   /**
    * Returns true if the request should be sent again after an error of its connection. If a local service stops,
-   * `runWithAdministrationClient` starts over instead, possibly with its own service.
+   * `runTaskOnRunningOrTemporaryService` starts over instead, possibly with its own service.
    * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
   private shouldResendRequest(error: unknown, wasSent: boolean): boolean {
@@ -175,7 +175,7 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
  * time.
  * @param note receives the path of the data folder
  */
-export async function runWithAdministrationClient<T>(
+export async function runTaskOnRunningOrTemporaryService<T>(
   config: CliConfig,
   signal: AbortSignal,
   note: (line: string) => void,
@@ -204,7 +204,7 @@ export async function runWithAdministrationClient<T>(
   }
 }
 
-interface ServiceCallAttempt<T> {
+interface ServiceCallAttemptOptions<T> {
   readonly config: CliConfig;
   readonly client: AdministrationClient;
   readonly signal: AbortSignal;
@@ -218,7 +218,7 @@ interface ServiceCallAttempt<T> {
  * folder first, and `released` if the service ended during the task because a server takes over the folder.
  */
 async function runOnTemporaryService<T>(
-  attempt: ServiceCallAttempt<T>,
+  attempt: ServiceCallAttemptOptions<T>,
 ): Promise<{ readonly result: T } | 'locked' | 'released'> {
   const { config, client, signal, isLast, use } = attempt;
   const ownService = new TemporaryServiceProcess(config);

@@ -14,7 +14,7 @@ import { addDeadLetterFilterOptions, addLimitOption, type CommandInvocation, typ
 import {
   REPLAY_COLUMNS,
   type ListedReplay,
-  requireCompletedReplays,
+  throwIfAnyReplayCanceled,
   requireRunningService,
   waitUntilReplaysEnded,
 } from './replay-commands.ts';
@@ -32,7 +32,7 @@ const PRINTED_EVENT_TYPE_COLUMNS: readonly Column<DeadLetterSummary['by_event_ty
   ['EVENT', ({ event_type }) => event_type],
   PRINTED_COUNT_COLUMN,
 ];
-const PRINTED_ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]>[] = [
+const DEAD_LETTERS_BY_ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]>[] = [
   ['ENDPOINT', ({ endpoint_id }) => endpoint_id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],
@@ -73,7 +73,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const delivery = await readDelivery(invocation);
-        requireDeadLetter(delivery);
+        assertDeliveryIsDeadLetter(delivery);
         printDelivery(invocation, delivery);
       }),
     );
@@ -86,11 +86,11 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
         else printDeadLetterSummary(invocation.print, summary);
       }),
     );
-  addBulkCommandOptions(deadLetters.command('replay'))
+  addDeadLetterBulkCommandOptions(deadLetters.command('replay'))
     .argument('[ids...]', 'IDs of deliveries, dlv_…; without IDs, all that match the filters')
     .description('deliver dead letters again, oldest first, each with a new retry schedule')
     .action(run((invocation) => runDeadLetterBulkAction(invocation, 'replay'), checkDeadLetterSelection));
-  addBulkCommandOptions(deadLetters.command('discard'))
+  addDeadLetterBulkCommandOptions(deadLetters.command('discard'))
     .argument('[ids...]', 'IDs of the deliveries, dlv_…')
     .description('discard dead letters permanently')
     .option('--all', 'discard all dead letters; do not combine with IDs or filters')
@@ -107,7 +107,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     );
 }
 
-function addBulkCommandOptions(command: Command): Command {
+function addDeadLetterBulkCommandOptions(command: Command): Command {
   return addDeadLetterFilterOptions(addScopeOptions(command))
     .option('--yes', 'run without asking for confirmation')
     .option('--wait', 'wait until the job is complete, and report progress');
@@ -130,7 +130,9 @@ async function runDeadLetterBulkAction(invocation: CommandInvocation, action: Bu
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireRunningService(invocation);
   const [count, workspaces] =
-    operands.length > 0 ? await countDeadLettersByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
+    operands.length > 0
+      ? await countDeadLettersNamedByOperands(invocation)
+      : await fetchAndPrintDeadLetterSummary(invocation);
   if (count === TEXT_OF_ZERO_COUNT)
     return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
@@ -141,7 +143,7 @@ async function runDeadLetterBulkAction(invocation: CommandInvocation, action: Bu
   const result = await client.postJsonWithRetries<DeadLetterBulkResult>(`/dead_letters/${action}`, request);
   const data = isWaiting ? await waitUntilReplaysEnded(invocation, result.data) : result.data;
   printDeadLetterBulkResult(invocation, { ...result, data });
-  if (isWaiting) requireCompletedReplays(data);
+  if (isWaiting) throwIfAnyReplayCanceled(data);
   const { refused } = result;
   if (refused[0] !== undefined)
     throw new CliError(`the job was not started for ${refused.length} endpoints`, refused[0].code);
@@ -165,7 +167,7 @@ function printDeadLetterBulkResult({ print, options, note }: CommandInvocation, 
 /** Number of dead letters, and names of the searched workspaces. */
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
-async function summarizeMatchingDeadLetters(invocation: CommandInvocation): Promise<Affected> {
+async function fetchAndPrintDeadLetterSummary(invocation: CommandInvocation): Promise<Affected> {
   const summary = await fetchDeadLetterSummary(invocation);
   const count = formatDeadLetterCount(summary);
   if (count !== TEXT_OF_ZERO_COUNT && invocation.options['json'] !== true)
@@ -173,9 +175,9 @@ async function summarizeMatchingDeadLetters(invocation: CommandInvocation): Prom
   return [count, summary.workspaces];
 }
 
-async function countDeadLettersByIds(invocation: CommandInvocation): Promise<Affected> {
+async function countDeadLettersNamedByOperands(invocation: CommandInvocation): Promise<Affected> {
   const ids = [...new Set(invocation.operands)];
-  for (const operand of ids) requireDeadLetter(await readDelivery({ ...invocation, operand }));
+  for (const operand of ids) assertDeliveryIsDeadLetter(await readDelivery({ ...invocation, operand }));
   return [String(ids.length), []];
 }
 
@@ -192,7 +194,7 @@ function toDeadLetterSelection({ operands, options }: Input): object {
   };
 }
 
-function requireDeadLetter({ id, status }: DeliveryWithAttempts): void {
+function assertDeliveryIsDeadLetter({ id, status }: DeliveryWithAttempts): void {
   if (status !== DEAD_LETTER_FILTER.status)
     throw new CliError(`${id} is not a dead letter: its status is ${status}`, 'not_found');
 }
@@ -228,7 +230,7 @@ function printDeadLetterSummary(print: Printer, summary: DeadLetterSummary): voi
   print.printTextUnlessJson(`${formatDeadLetterCount(summary)} dead letters`);
   print.printList(by_reason, PRINTED_REASON_COLUMNS);
   print.printTextUnlessJson('');
-  print.printList(by_endpoint, PRINTED_ENDPOINT_COLUMNS);
+  print.printList(by_endpoint, DEAD_LETTERS_BY_ENDPOINT_COLUMNS);
   print.printTextUnlessJson('');
   print.printList(by_event_type, PRINTED_EVENT_TYPE_COLUMNS);
 }

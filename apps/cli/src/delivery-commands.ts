@@ -4,7 +4,7 @@ import {
   addDeliveryFilterOptions,
   addEnvironmentOption,
   addLimitOption,
-  addStatusCommandOption,
+  addDeliveryStatusFilterOption,
   type CommandInvocation,
   toQueryParameters,
   type Runner,
@@ -12,7 +12,7 @@ import {
 import { type Column, describeEmptyList } from './terminal.ts';
 
 /** Maximum number of characters of a response body in a table; `--json` shows the whole body. */
-const MAX_SHOWN_BODY_CHARACTERS = 200;
+const MAX_SHOWN_RESPONSE_BODY_CHARACTERS = 200;
 const FIELD_AND_VALUE_COLUMNS: readonly Column<readonly [string, string | number | boolean | null]>[] = [
   ['FIELD', ([name]) => name],
   ['VALUE', ([, value]) => value],
@@ -24,7 +24,7 @@ const ATTEMPT_COLUMNS: readonly Column<DeliveryAttempt>[] = [
   ['STATUS', ({ status_code }) => status_code],
   ['MANUAL', ({ manual }) => (manual ? 'yes' : 'no')],
   ['ERROR', ({ error }) => error && error.message],
-  ['RESPONSE', ({ response }) => response && response.body.slice(0, MAX_SHOWN_BODY_CHARACTERS)],
+  ['RESPONSE', ({ response }) => response && response.body.slice(0, MAX_SHOWN_RESPONSE_BODY_CHARACTERS)],
 ];
 const DELIVERY_COLUMNS: readonly Column<ListedDeliveryFields>[] = [
   ['ID', ({ id }) => id],
@@ -55,7 +55,7 @@ export interface DeliveryWithAttempts extends ListedDeliveryFields {
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
   addLimitOption(
-    addStatusCommandOption(addDeliveryFilterOptions(addScopeOptions(deliveries.command('list')))),
+    addDeliveryStatusFilterOption(addDeliveryFilterOptions(addScopeOptions(deliveries.command('list')))),
     'newest first',
   )
     .description('list deliveries to webhook endpoints, newest first')

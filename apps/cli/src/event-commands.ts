@@ -98,14 +98,14 @@ async function printEvents({ client, print, workspace, options }: CommandInvocat
     const query = toQueryParameters({ workspace, environment: each, type: eventType, since, until });
     pages.push(await client.readListItemsPageByPage<Page<EventEnvelope>>('/published_events', query, limit));
   }
-  const all = pages.flatMap(({ data }) => data).sort(compareByTime);
+  const all = pages.flatMap(({ data }) => data).sort(compareEventsByCreationTime);
   print.printList(all.slice(0, limit), PRINTED_EVENT_COLUMNS, describeEmptyList([workspace]));
   if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
     print.printTextUnlessJson('more events match; use --limit and --since to see them');
 }
 
 /** Compares events by time only. A stable sort then keeps the order of publication among events of the same time. */
-function compareByTime(one: EventEnvelope, other: EventEnvelope): number {
+function compareEventsByCreationTime(one: EventEnvelope, other: EventEnvelope): number {
   return one.created_at < other.created_at ? -1 : one.created_at > other.created_at ? 1 : 0;
 }
 
@@ -193,7 +193,7 @@ async function importEvents(
     bytes = 0;
   };
   const source = path === STANDARD_STREAM_ARGUMENT ? addAbortSignal(signal, input as Readable) : createReadStream(path);
-  for await (const text of splitLines(source)) {
+  for await (const text of splitStreamIntoLines(source)) {
     const line = parseEventTransferFileLine(text);
     if ('workspace' in line) {
       await sendImportLines(client, '/events/workspaces', line.workspace);
@@ -221,7 +221,7 @@ async function importEvents(
 }
 
 /** Splits text at line feeds only. `readline` would also split at U+2028, which JSON does not escape. */
-async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+async function* splitStreamIntoLines(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of source) {

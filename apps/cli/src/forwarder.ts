@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import type { DeliveryResponse, DeliveryRequest } from '@tracking/receiver';
+import type { ReceiverResponseToDelivery, DeliveryRequest } from '@tracking/receiver';
 import axios from 'axios';
 import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
 import { InvalidArgumentError } from 'commander';
@@ -54,13 +54,13 @@ export class WebhookDeliveryForwarder {
   }
 
   /** Forwards a delivery. If the developer's server does not respond, returns 502 with the reason. Never throws. */
-  async forwardDelivery(
+  async forwardDeliveryToLocalServer(
     request: DeliveryRequest,
-  ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardedDeliveryResult }> {
+  ): Promise<{ readonly answer: ReceiverResponseToDelivery; readonly forwarded: ForwardedDeliveryResult }> {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {
-      const answer = toDeliveryResponse(await this.postDeliveryToLocalServer(request));
+      const answer = toDeliveryResponseFromAxios(await this.postDeliveryToLocalServer(request));
       return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
       const error = describeError(cause);
@@ -90,7 +90,7 @@ export class WebhookDeliveryForwarder {
   }
 }
 
-function toDeliveryResponse({ status, headers, data }: AxiosResponse<Buffer>): DeliveryResponse {
+function toDeliveryResponseFromAxios({ status, headers, data }: AxiosResponse<Buffer>): ReceiverResponseToDelivery {
   return { status, headers: removeConnectionHeaders(headers as OutgoingHttpHeaders), body: data };
 }
 

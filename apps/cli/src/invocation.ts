@@ -70,7 +70,7 @@ export function addDeadLetterFilterOptions(command: Command): Command {
   );
 }
 
-export function addStatusCommandOption(command: Command): Command {
+export function addDeliveryStatusFilterOption(command: Command): Command {
   return command.option('--status <statuses>', 'only these statuses, separated by commas', validateDeliveryStatuses);
 }
 

@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
 import {
   ENDPOINT_PATH,
-  LIST_ENDPOINTS_ROUTE,
+  WEBHOOK_ENDPOINT_LIST_STUB_ROUTE,
   SIGNING_SECRET,
   StubApi,
   runListenCommandForTest as listenTo,
@@ -77,7 +77,7 @@ describe('listen', () => {
       'POST /v1/webhook_endpoints',
       `POST ${ENDPOINT_PATH}/verify`,
       `POST ${ENDPOINT_PATH}/enable`,
-      LIST_ENDPOINTS_ROUTE,
+      WEBHOOK_ENDPOINT_LIST_STUB_ROUTE,
       DELETED,
     ]);
     expect([...api.keys]).toEqual(['Bearer sk_test_env']);
@@ -185,7 +185,7 @@ describe('listen', () => {
       { id: 'whe_gone', description: 'cli listen', url: at(free) },
     ];
     api.responses = {
-      [LIST_ENDPOINTS_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
+      [WEBHOOK_ENDPOINT_LIST_STUB_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
       'DELETE /v1/webhook_endpoints/whe_gone': [
         404,
         { error: { code: 'not_found', message: 'Another listen was first.', details: [] } },
@@ -195,7 +195,7 @@ describe('listen', () => {
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     expect(api.requests.slice(2)).toEqual([
       `POST ${ENDPOINT_PATH}/enable`,
-      LIST_ENDPOINTS_ROUTE,
+      WEBHOOK_ENDPOINT_LIST_STUB_ROUTE,
       ...['whe_killed', 'whe_own', 'whe_gone'].map((id) => `DELETE /v1/webhook_endpoints/${id}`),
     ]);
     expect(out()).toContain(

@@ -5,7 +5,7 @@ import type { EventEnvelope, JsonValue } from '@tracking/contracts';
 import { type DeliveryHandler, type ReceivedDelivery, startReceiver, type WebhookReceiver } from '@tracking/receiver';
 import {
   addPublicApiOptions,
-  deleteAbandonedEndpoints,
+  deleteEndpointsOfKilledListenCommands,
   LISTEN_COMMAND_ENDPOINT_MARKER,
   createNotSubscribedError,
   type PublicApiClient,
@@ -51,7 +51,7 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
             ? undefined
             : new WebhookDeliveryForwarder(String(forwardTo), secret as string | undefined);
         const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
-        await new ListenSession(api, listening, invocation).receiveEventsUntilAborted();
+        await new ListenSession(api, listening, invocation).receiveWebhookEventsUntilAborted();
       }),
     );
 }
@@ -78,14 +78,14 @@ class ListenSession {
     private readonly invocation: Pick<CommandInvocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
   ) {}
 
-  async receiveEventsUntilAborted(): Promise<void> {
+  async receiveWebhookEventsUntilAborted(): Promise<void> {
     const { print } = this.invocation;
     const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
       const { id, secret } = await this.createEndpoint(receiver);
       try {
         await this.enableEndpoint(id, receiver.url);
-        for (const left of await deleteAbandonedEndpoints(this.api, { id, url: receiver.url })) {
+        for (const left of await deleteEndpointsOfKilledListenCommands(this.api, { id, url: receiver.url })) {
           const deleted = { endpoint_id: left, deleted: true };
           print.printResult(
             deleted,
@@ -115,7 +115,7 @@ class ListenSession {
     if (forwarder === undefined || delivery.verdict !== 'valid') {
       return print.printResult(result, () => formatReceivedDelivery(delivery));
     }
-    return forwarder.forwardDelivery(request).then(({ answer, forwarded }) => {
+    return forwarder.forwardDeliveryToLocalServer(request).then(({ answer, forwarded }) => {
       print.printResult({ ...result, forwarded }, () => formatForwardedDelivery(delivery, forwarded, forwarder.url));
       return answer;
     });

@@ -22,7 +22,7 @@ import {
   addReadModelCommands,
 } from './read-model-commands.ts';
 import { addResendCommand } from './public-api.ts';
-import { runWithAdministrationClient } from './administration-client.ts';
+import { runTaskOnRunningOrTemporaryService } from './administration-client.ts';
 
 /** Exit code that shells report for a process ended by SIGINT. */
 const INTERRUPTED_EXIT_CODE = 130;
@@ -60,7 +60,7 @@ export async function runCli(
     async (...parameters) => {
       const invocation = createInvocation(parameters);
       await check(invocation);
-      await runWithAdministrationClient(config, signal, note, (client, isServing) =>
+      await runTaskOnRunningOrTemporaryService(config, signal, note, (client, isServing) =>
         command({ client, isServing, ...invocation }),
       );
     };

@@ -67,7 +67,7 @@ function describeError({ cause, message }: ConnectionError): string {
 export const LISTEN_COMMAND_ENDPOINT_MARKER = 'cli listen';
 const REPLAY_POLL_INTERVAL_MS = 100;
 /** Maximum milliseconds until a replay finds its event. */
-const REPLAY_TIMEOUT_MS = 10_000;
+const REPLAY_EVENT_SEARCH_TIMEOUT_MS = 10_000;
 
 interface ResendResult {
   readonly endpoint_id: string;
@@ -145,7 +145,7 @@ async function replayMissedEvent(
   const { type, created_at } = await receive(client.events.get(event_id));
   const filter = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
   const { id } = await receive(client.webhookReplays.create(endpoint_id, filter));
-  const deadline = performance.now() + REPLAY_TIMEOUT_MS;
+  const deadline = performance.now() + REPLAY_EVENT_SEARCH_TIMEOUT_MS;
   for (;;) {
     const { matched, status } = await receive(client.webhookReplays.get(id));
     if (matched > 0 || performance.now() > deadline) return id;
@@ -170,7 +170,7 @@ async function findEndpointsOfListenCommands({ client, receive }: PublicApiClien
  * Timeout in milliseconds for a connection to a port of this machine. A port that does not respond in time counts as
  * used.
  */
-const CONNECT_TIMEOUT_MS = 1_000;
+const LOCAL_PORT_PROBE_TIMEOUT_MS = 1_000;
 
 /**
  * Deletes endpoints of killed `listen` commands, because the next process on their port would receive their deliveries.
@@ -181,7 +181,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
  * 127.0.0.1 is this machine for the service too
  * @returns the ids of the deleted endpoints
  */
-export async function deleteAbandonedEndpoints(
+export async function deleteEndpointsOfKilledListenCommands(
   { client, receive }: PublicApiClient,
   own: { readonly id: string; readonly url: string },
 ): Promise<readonly string[]> {
@@ -202,7 +202,7 @@ function isAddressRefusingConnections(address: string): Promise<boolean> {
   const url = URL.parse(address);
   if (url?.hostname !== '127.0.0.1') return Promise.resolve(false);
   return new Promise((resolve) => {
-    const socket = connect({ host: url.hostname, port: Number(url.port) || 80, timeout: CONNECT_TIMEOUT_MS });
+    const socket = connect({ host: url.hostname, port: Number(url.port) || 80, timeout: LOCAL_PORT_PROBE_TIMEOUT_MS });
     const end = (isRefused: boolean) => {
       socket.destroy();
       resolve(isRefused);

@@ -57,7 +57,10 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
             .catch(rethrowNotFoundAsUsageError);
           generations.set(name, generation);
         }
-        print.printList(await waitForRebuiltReadModels(client, generations, signal), PRINTED_READ_MODEL_COLUMNS);
+        print.printList(
+          await waitUntilQueriesUseRebuiltReadModels(client, generations, signal),
+          PRINTED_READ_MODEL_COLUMNS,
+        );
       }),
     );
 }
@@ -72,7 +75,7 @@ async function fetchReadModelStatuses(client: AdministrationClient): Promise<rea
 }
 
 /** Waits until queries use the rebuilt generation of each read model, or a later one. */
-async function waitForRebuiltReadModels(
+async function waitUntilQueriesUseRebuiltReadModels(
   client: AdministrationClient,
   wanted: ReadonlyMap<string, number>,
   signal: AbortSignal,

@@ -110,7 +110,7 @@ async function awaitAndPrintReplay(invocation: CommandInvocation, replay: Listed
   const [now = replay] = isWaiting ? await waitUntilReplaysEnded(invocation, [replay]) : [];
   if (options['json'] === true) print.printResult(now, () => '');
   else print.printList([now], REPLAY_COLUMNS);
-  if (isWaiting) requireCompletedReplays([now]);
+  if (isWaiting) throwIfAnyReplayCanceled([now]);
 }
 
 function parseReplayableStatuses(text: string): readonly string[] {
@@ -175,7 +175,7 @@ export function requireRunningService({ isServing }: Pick<CommandInvocation, 'is
 }
 
 /** Checks that all replays completed. @throws CliError if one was canceled */
-export function requireCompletedReplays(replays: readonly ListedReplay[]): void {
+export function throwIfAnyReplayCanceled(replays: readonly ListedReplay[]): void {
   const canceled = replays.filter(({ status }) => status !== 'completed').length;
   if (canceled > 0)
     throw new CliError(`${canceled} of ${replays.length} replays were canceled; to continue, use replays resume`);

@@ -8,7 +8,7 @@ import { runCli } from '../src/program.ts';
 
 export const SIGNING_SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
 export const ENDPOINT_PATH = '/v1/webhook_endpoints/whe_a';
-export const LIST_ENDPOINTS_ROUTE = 'GET /v1/webhook_endpoints';
+export const WEBHOOK_ENDPOINT_LIST_STUB_ROUTE = 'GET /v1/webhook_endpoints';
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
 type StubResponse = readonly [status: number, body: object];
@@ -83,7 +83,7 @@ export class StubApi {
     if (route === 'POST /v1/webhook_endpoints') {
       return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SIGNING_SECRET }];
     }
-    if (route === LIST_ENDPOINTS_ROUTE) return [200, { data: [], next_cursor: null, has_more: false }];
+    if (route === WEBHOOK_ENDPOINT_LIST_STUB_ROUTE) return [200, { data: [], next_cursor: null, has_more: false }];
     if (route !== `POST ${ENDPOINT_PATH}/verify`) return [200, { id: 'whe_a', last_verification: null }];
     const challenge = { id: 'evt_c', type: 'endpoint.verification', data: { challenge: 'token-of-the-test' } };
     const reply = await this.sendEvent(challenge);

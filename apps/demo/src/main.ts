@@ -57,7 +57,7 @@ function createEventCollector(): ReceivedEventsTracker & { add(delivery: Receive
 function describeDelivery({ event, verdict, repeated }: ReceivedDelivery): string {
   const data = event.data as Record<string, Record<string, unknown> | undefined>;
   const changes = Object.entries(data['changes'] ?? {}).map(
-    ([field, change]) => `${field} → ${formatValue((change as { to: unknown }).to)}`,
+    ([field, change]) => `${field} → ${formatChangedFieldValue((change as { to: unknown }).to)}`,
   );
   const { type, severity } = data['exception'] ?? {};
   const about =
@@ -68,7 +68,7 @@ function describeDelivery({ event, verdict, repeated }: ReceivedDelivery): strin
   return `${String(about)}  (signature ${verdict}${repeated ? ', repeated' : ''})`;
 }
 
-function formatValue(value: unknown): string {
+function formatChangedFieldValue(value: unknown): string {
   return typeof value === 'object' && value !== null ? '…' : String(value);
 }
 

@@ -12,16 +12,16 @@ import { declareRollingUpgradeTests } from './distributed/rolling-upgrade.ts';
 import { declareSafeRetryTests } from './distributed/safe-retries.ts';
 import { declareSlowEngineTests } from './distributed/slow-engines.ts';
 import { declareJourneyTests } from './journeys/index.ts';
-import { STANDALONE_SETTINGS } from './shared-standalone.ts';
-import { NO_ENGINES_REASON, startServices, type StartedServices } from './subject.ts';
+import { FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST } from './shared-standalone.ts';
+import { NO_ENGINES_REASON, startServices, type StartedDistributedTestSystem } from './subject.ts';
 
 // All tests that need a distributed system. They share one file so that they run one after another: two such systems at
 // once overload two cores, and their engines respond too late.
 
 function journeysOfServices(): void {
-  let services: StartedServices;
+  let services: StartedDistributedTestSystem;
   beforeAll(async () => {
-    services = await startServices(STANDALONE_SETTINGS);
+    services = await startServices(FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST);
   }, scaleTimeout(180_000));
   afterAll(async () => {
     await services?.stop();

@@ -23,7 +23,7 @@ export const STANDALONE_MEMORY_SETTINGS = { ...COMPOSE_MEMORY_SETTINGS, NODE_OPT
 const COMPOSE_MEMORY_LIMIT_KB = 1_048_576;
 const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
 /** Maximum number of repeated requests in one suite. */
-const MAX_REPEATED_REQUESTS = 100;
+const MAX_REPEATED_REQUESTS_PER_SUITE = 100;
 
 /**
  * Number of shipments whose container numbers all have a wrong check digit, so that most containers have an exception.
@@ -74,7 +74,8 @@ function retryUnavailableResponses(api: AxiosInstance): AxiosInstance {
   api.interceptors.response.use(async (answer) => {
     if (answer.status !== 503) return answer;
     repeats += 1;
-    if (repeats > MAX_REPEATED_REQUESTS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
+    if (repeats > MAX_REPEATED_REQUESTS_PER_SUITE)
+      throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
     await waitForSimulatedDelay(1_000);
     return api.request(answer.config);
   });

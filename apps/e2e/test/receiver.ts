@@ -28,7 +28,7 @@ export type Answer = number | { readonly status: number; readonly headers: Outgo
 export type Behaviour = (event: EventEnvelope, came: number, arrival: ReceivedRequest) => Answer | Promise<Answer>;
 
 /** An endpoint and its deliveries. */
-export interface ReceiverEndpoint {
+export interface EndpointWithReceivedDeliveries {
   readonly id: string;
   /** Secrets that may sign a delivery. */
   readonly secrets: string[];
@@ -48,7 +48,7 @@ export interface ReceiverEndpoint {
   behave: Behaviour;
 }
 
-interface ReceiverEndpointWithRequests extends ReceiverEndpoint {
+interface ReceiverEndpointWithRequests extends EndpointWithReceivedDeliveries {
   /** Maximum concurrency of the endpoint. */
   readonly limit: number;
   readonly underWay: Set<ReceivedRequest>;
@@ -79,7 +79,7 @@ export class EndpointServer {
         arrival.isOpen = false;
       };
       response.once('close', over);
-      void this.handleDelivery(request, hook, arrival).then(
+      void this.checkAndAnswerReceivedWebhook(request, hook, arrival).then(
         ([status, headers, text]) => {
           over();
           response.writeHead(status, headers).end(text);
@@ -101,7 +101,7 @@ export class EndpointServer {
   }
 
   /** Creates an endpoint with this path. The endpoint is neither verified nor enabled. */
-  async createEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
+  async createEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<EndpointWithReceivedDeliveries> {
     const made = await api.post('/v1/webhook_endpoints', {
       url: this.formatEndpointUrl(path),
       event_types: ['*'],
@@ -127,7 +127,11 @@ export class EndpointServer {
   }
 
   /** Creates an enabled endpoint. */
-  async createEnabledEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
+  async createEnabledEndpoint(
+    api: AxiosInstance,
+    path: string,
+    fields: object = {},
+  ): Promise<EndpointWithReceivedDeliveries> {
     const hook = await this.createEndpoint(api, path, fields);
     for (const step of ['verify', 'enable']) {
       const done = await api.post(`/v1/webhook_endpoints/${hook.id}/${step}`);
@@ -146,7 +150,7 @@ export class EndpointServer {
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  private async handleDelivery(
+  private async checkAndAnswerReceivedWebhook(
     request: IncomingMessage,
     hook: ReceiverEndpointWithRequests,
     arrival: ReceivedRequest,
@@ -176,7 +180,7 @@ export class EndpointServer {
 
 function createReceivedRequest(
   { headers, socket }: IncomingMessage,
-  { underWay, succeeded }: ReceiverEndpoint,
+  { underWay, succeeded }: EndpointWithReceivedDeliveries,
 ): ReceivedRequest {
   const eventId = String(headers['service-event-id']);
   const port = socket.remotePort ?? 0;

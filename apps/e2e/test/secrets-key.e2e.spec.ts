@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { startEngines, type RunningEngines } from '@tracking/system';
+import { startDatabaseAndBrokerProcesses, type TestEngineAddressesAndProcesses } from '@tracking/system';
 import {
   ManagedProcess,
   eventually,
@@ -13,7 +13,7 @@ import {
 } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
-import { createMongoOptions, TEST_ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
+import { createExternalMongoServerOptions, TEST_ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
 
 jest.setTimeout(120_000);
 
@@ -29,7 +29,7 @@ interface Started {
 
 function tests() {
   let folder: TempFolder;
-  let engines: RunningEngines;
+  let engines: TestEngineAddressesAndProcesses;
   let mongo: MongoClient;
   let started: Started[] = [];
   let count = 0;
@@ -37,11 +37,11 @@ function tests() {
   beforeAll(async () => {
     folder = await createTempFolder();
     const elsewhere = { eventStoreDbUrl: `esdb://${UNREACHABLE_ADDRESS}?tls=false`, kafkaBrokers: UNREACHABLE_ADDRESS };
-    engines = await startEngines({
+    engines = await startDatabaseAndBrokerProcesses({
       folder: folder.path,
       enginesDir: TEST_ENGINES_DIR,
       ...elsewhere,
-      ...createMongoOptions(),
+      ...createExternalMongoServerOptions(),
     });
     mongo = await new MongoClient(engines.mongoUrl).connect();
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { startStandaloneSystem, type StartedSystem } from './subject.ts';
 
 /** Settings that the journeys require. */
-export const STANDALONE_SETTINGS = {
+export const FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST = {
   WEBHOOKS_RETRY_FIRST: '100ms',
   WEBHOOKS_RETRY_FACTOR: '2',
   WEBHOOKS_RETRY_CAP: '1s',
@@ -21,7 +21,7 @@ export class SharedStandaloneServerForTests {
 
   private constructor() {
     this.server = createServer((_request, response) => {
-      this.starting ??= startStandaloneSystem(STANDALONE_SETTINGS);
+      this.starting ??= startStandaloneSystem(FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST);
       this.starting.then(
         ({ address }) => response.end(JSON.stringify(address)),
         (error: unknown) => response.writeHead(500).end(String(error)),

@@ -18,7 +18,7 @@ import { MongoClient } from 'mongodb';
 
 export const REPOSITORY_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const PATH_ENVIRONMENT_VARIABLE = { PATH: process.env['PATH'] ?? '' };
+const ENVIRONMENT_VARIABLES_WITH_PATH = { PATH: process.env['PATH'] ?? '' };
 /** Settings that allow receivers on loopback. */
 const SETTINGS_ALLOWING_LOCAL_RECEIVERS = {
   WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
@@ -84,7 +84,7 @@ export async function startStandaloneSystem(settings: Readonly<Record<string, st
       command: process.execPath,
       args: [...NODE_FLAGS, join(REPOSITORY_ROOT, 'apps/standalone/dist/main.js')],
       env: {
-        ...PATH_ENVIRONMENT_VARIABLE,
+        ...ENVIRONMENT_VARIABLES_WITH_PATH,
         ...SETTINGS_ALLOWING_LOCAL_RECEIVERS,
         ...settings,
         PORT: String(port),
@@ -100,7 +100,7 @@ export async function startStandaloneSystem(settings: Readonly<Record<string, st
   const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
-    operator: { ...PATH_ENVIRONMENT_VARIABLE, DATA_DIR },
+    operator: { ...ENVIRONMENT_VARIABLES_WITH_PATH, DATA_DIR },
     objectStore: { folder: join(DATA_DIR, 'objects') },
   };
   return {
@@ -128,22 +128,22 @@ export const DOCUMENT_STORE_NOT_KILLABLE_REASON =
     ? 'MONGODB_START is not set: it must name the command that starts the server of MONGODB_URL'
     : undefined;
 /** Returns the options for a MongoDB server outside of the folder of engines, with a database of its own. */
-export function createMongoOptions() {
+export function createExternalMongoServerOptions() {
   if (MONGODB_URL === undefined) return {};
   return { mongoUrl: replaceDatabaseInMongoUrl(MONGODB_URL, `test-${randomUUID()}`), mongoStart: MONGODB_START };
 }
 
 export const TEST_ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Reason why the distributed system cannot start on this machine; undefined if it can. */
-export const NO_ENGINES_REASON = explainMissingEngines();
+export const NO_ENGINES_REASON = explainWhyEnginesCannotStart();
 
-function explainMissingEngines(): string | undefined {
+function explainWhyEnginesCannotStart(): string | undefined {
   if (!existsSync(TEST_ENGINES_DIR)) return `the folder ${TEST_ENGINES_DIR} has no engines; set ENGINES_DIR`;
   return spawnSync('java', ['-version']).error && 'the engines require Java on the PATH';
 }
 
 /** Two replicas of each service and their engines. */
-export interface StartedServices extends StartedSystem {
+export interface StartedDistributedTestSystem extends StartedSystem {
   readonly system: DistributedSystem;
   /** Folder of the logs, which is removed when the services stop. */
   readonly folder: string;
@@ -153,7 +153,7 @@ export interface StartedServices extends StartedSystem {
 export async function startServices(
   settings: Readonly<Record<string, string>>,
   options: Partial<DistributedSystemOptions> = {},
-): Promise<StartedServices> {
+): Promise<StartedDistributedTestSystem> {
   // If E2E_LOGS is set, the logs are kept after the run.
   const kept = process.env['E2E_LOGS'];
   const folder = kept === undefined ? await createTempFolder() : undefined;
@@ -165,7 +165,7 @@ export async function startServices(
     enginesDir: TEST_ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
     eventStoreDbStart: EVENTSTOREDB_START,
-    ...createMongoOptions(),
+    ...createExternalMongoServerOptions(),
     replicas: 2,
     env: { ...SETTINGS_ALLOWING_LOCAL_RECEIVERS, ...settings },
     ...options,
@@ -177,7 +177,7 @@ export async function startServices(
     managementUrls: SERVICE_NAMES.flatMap((service) =>
       system.services[service].map(({ managementUrl }) => managementUrl),
     ),
-    operator: { ...PATH_ENVIRONMENT_VARIABLE, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    operator: { ...ENVIRONMENT_VARIABLES_WITH_PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
     kafkaBrokers: system.engines.kafkaBrokers,
     objectStore: { mongoUrl: system.engines.mongoUrl },
   };

@@ -16,11 +16,11 @@ import {
   readMongoSettings,
   readServiceSettings,
   readSecretsKeySettings,
-  type ServiceSettings,
+  type CommonServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the gateway; docs/reference/settings.md lists them. */
-export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, CallerLimitsConfig {
+export interface GatewayConfig extends CommonServiceSettings, SecretsKeySettings, CallerLimitsConfig {
   readonly host: string;
   readonly port: number;
   /** Public base URL of the API. */

@@ -31,7 +31,7 @@ import {
 import { connectToEachReplica, openMongoStoreAndLeasesOfService, ServiceProcess } from '@tracking/service';
 import {
   createEventMakerCallingEventStoreProcess,
-  createNextEventTimeFinder,
+  createNextEventRecordingTimeFinder,
   findShipmentIdOfOperationRequest,
   PartitionCountManager,
   PUBLISHER_SUBSCRIBER_NAME,
@@ -51,7 +51,7 @@ const HTTP_FEATURES = [
   WebhooksHttpModule,
   IdentityHttpModule,
 ];
-const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
+const BUILT_WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Milliseconds after which a claim counts as abandoned by a crashed gateway. Most requests are shorter. */
 const ABANDONED_CLAIM_AGE_MS = 15_000;
@@ -112,7 +112,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const secret = deriveKey(config.secretsKey, 'identity');
   const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
   const identity = await service.retryUntilAvailable(() => IdentityServices.openIdentity(identityOptions));
-  shutdown.addShutdownStep('identity', () => identity.closeIdentity());
+  shutdown.addShutdownStep('identity', () => identity.closeIdentityAfterPendingWrites());
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.startJobRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
@@ -128,7 +128,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     metrics,
     project: false,
-    findTimeAfter: createNextEventTimeFinder(events),
+    findTimeAfter: createNextEventRecordingTimeFinder(events),
     eventRetentionMs: config.eventRetentionMs,
   });
   shutdown.addShutdownStep('read models', () => readModels.stop());
@@ -183,7 +183,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     clock,
   });
   shutdown.addShutdownStep('administration', () => administration.close());
-  service.setManagementHandler(await createTokenProtectedHandler(administration, config.administrationToken));
+  service.addManagementPortRoutes(await createTokenProtectedHandler(administration, config.administrationToken));
   const api = await createHttpApi(
     {
       shipments,
@@ -206,7 +206,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
       settings: {
         baseUrl,
         appUrl,
-        webAppFolder: WEB_APP_FOLDER,
+        webAppFolder: BUILT_WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
         rateLimitOwnerFactor: config.rateLimitOwnerFactor,
         eventStreams: config.eventStreams,

@@ -1,5 +1,5 @@
-import { runService } from '@tracking/service';
+import { runServiceMainAndReportErrors } from '@tracking/service';
 import { loadConfig } from './config.ts';
 import { startGateway } from './gateway.ts';
 
-await runService(loadConfig, startGateway);
+await runServiceMainAndReportErrors(loadConfig, startGateway);

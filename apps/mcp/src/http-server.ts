@@ -42,7 +42,7 @@ interface HttpServerDependencies {
  */
 export async function startMcpHttpServer({ config, logger, metrics }: HttpServerDependencies): Promise<McpHttpServer> {
   const { trackingUrl, allowWrites, connections, drainMs } = config;
-  const requests = new RequestLimiter(config);
+  const requests = new ConcurrentRequestLimiter(config);
   metrics.createGauge('mcp_requests_in_progress', 'HTTP requests in progress.', [], () => requests.count);
   const calls = metrics.createCounter('mcp_tool_calls_total', 'Completed calls of tools.', ['tool', 'result']);
   const reportError = (error: Error) => logger.debug({ error: formatError(error) }, 'an MCP request was refused');
@@ -62,9 +62,9 @@ export async function startMcpHttpServer({ config, logger, metrics }: HttpServer
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     logRequestWhenAnswered(logger, request, response);
-    const apiKey = readApiKeyOrRefuseRequest(request, response, config.allowedOrigins);
+    const apiKey = readApiKeyOrRespondWithError(request, response, config.allowedOrigins);
     if (apiKey === undefined) return;
-    const refusal = requests.countRequestOrRefuse(apiKey, response);
+    const refusal = requests.countRequestOrReturnRefusal(apiKey, response);
     if (refusal !== undefined) {
       response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
       return refuseRequest(response, refusal.status, refusal.message);
@@ -94,7 +94,7 @@ export async function startMcpHttpServer({ config, logger, metrics }: HttpServer
 }
 
 /** Returns the API key of a request, or responds to the request and returns undefined. */
-function readApiKeyOrRefuseRequest(
+function readApiKeyOrRespondWithError(
   request: IncomingMessage,
   response: ServerResponse,
   allowedOrigins: readonly string[],
@@ -137,14 +137,14 @@ function refuseRequest(response: ServerResponse, status: number, message: string
 }
 
 /** Limits the requests in progress, in total and for one API key. Knows a key only while its requests are in progress. */
-class RequestLimiter {
+class ConcurrentRequestLimiter {
   count = 0;
   private readonly byKey = new Map<string, number>();
 
   constructor(private readonly limits: Pick<McpConfig, 'maxRequests' | 'maxRequestsPerKey'>) {}
 
   /** Counts a request until its response is closed. Returns the refusal if a limit is reached. */
-  countRequestOrRefuse(
+  countRequestOrReturnRefusal(
     apiKey: string,
     response: ServerResponse,
   ): { readonly status: number; readonly message: string } | undefined {

@@ -8,7 +8,7 @@ import { ToolError } from './api-errors.ts';
 export const MAX_RESULT_BYTES = 32 * 1_024;
 /** Bytes of a page besides its items: names, cursor and hint. */
 const PAGE_OVERHEAD_BYTES = 2_048;
-const MAX_ITEMS_BYTES = MAX_RESULT_BYTES - PAGE_OVERHEAD_BYTES;
+const MAX_TOOL_RESULT_ITEMS_BYTES = MAX_RESULT_BYTES - PAGE_OVERHEAD_BYTES;
 /** Maximum number of empty pages that are skipped, because a filter may match only items of later pages. */
 const MAX_EMPTY_PAGES = 10;
 /** Lengths of texts and lists that are tried in turn until a value is small enough. */
@@ -49,10 +49,13 @@ export async function readPageWithinResultSize<Item, Shown>(
       continue;
     }
     const items = page.data.map(toItem);
-    const count = countItemsWithinBytes(items, MAX_ITEMS_BYTES);
+    const count = countItemsWithinBytes(items, MAX_TOOL_RESULT_ITEMS_BYTES);
     if (count === items.length) return { items, next_cursor: page.next_cursor };
     if (size === 1)
-      return { items: items.map((item) => shortenValueToBytes(item, MAX_ITEMS_BYTES)), next_cursor: page.next_cursor };
+      return {
+        items: items.map((item) => shortenValueToBytes(item, MAX_TOOL_RESULT_ITEMS_BYTES)),
+        next_cursor: page.next_cursor,
+      };
     size = Math.max(1, Math.min(count, size - 1));
   }
 }
@@ -82,9 +85,9 @@ export function createPageOfResourceLists<Resource extends object>(
 ): Resource & { readonly next_cursor: string | null } {
   const offset = parseCursorOffset(cursor, version);
   const fields = Object.fromEntries(Object.entries(resource).filter(([name]) => !lists.includes(name as never)));
-  const others = shortenValueToBytes(fields, MAX_ITEMS_BYTES / 2);
+  const others = shortenValueToBytes(fields, MAX_TOOL_RESULT_ITEMS_BYTES / 2);
   const all = lists.flatMap((name) => (resource[name] as readonly unknown[]).map((item) => ({ name, item })));
-  const available = MAX_ITEMS_BYTES - countJsonBytes(others);
+  const available = MAX_TOOL_RESULT_ITEMS_BYTES - countJsonBytes(others);
   const rest = all.slice(offset);
   const count = countItemsWithinBytes(
     rest.map(({ item }) => item),

@@ -7,11 +7,11 @@ import {
   readMongoSettings,
   readServerTls,
   readServiceSettings,
-  type ServiceSettings,
+  type CommonServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the projections service; docs/reference/settings.md lists them. */
-export interface ProjectionsConfig extends ServiceSettings {
+export interface ProjectionsConfig extends CommonServiceSettings {
   /** Address `host:port` on which the service reports its progress to other services. */
   readonly address: string;
   /** Address `host:port` at which other services reach this process. */

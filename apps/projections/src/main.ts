@@ -1,5 +1,5 @@
-import { runService } from '@tracking/service';
+import { runServiceMainAndReportErrors } from '@tracking/service';
 import { loadConfig } from './config.ts';
 import { startProjections } from './projections.ts';
 
-await runService(loadConfig, startProjections);
+await runServiceMainAndReportErrors(loadConfig, startProjections);

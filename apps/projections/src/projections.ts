@@ -37,7 +37,7 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
   server.setServedGrpcOperations<ProjectionOperations>(readModels.operations);
   await server.listenOnAddress();
-  shutdown.addShutdownStep('progress', () => server.closeServer());
+  shutdown.addShutdownStep('progress', () => server.drainAndCloseGrpcServer());
   await readModels.ready;
   service.markProcessReady({ address: config.address });
 }

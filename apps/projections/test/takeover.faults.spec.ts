@@ -24,8 +24,8 @@ describe('a process that follows two processes with projections over gRPC', () =
     const server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address: `127.0.0.1:${port}` });
     server.setServedGrpcOperations<ProjectionOperations>(projecting.operations);
     await server.listenOnAddress();
-    closing.push(() => server.closeServer());
-    const proxy = await DelayingProxy.startProxy(port);
+    closing.push(() => server.drainAndCloseGrpcServer());
+    const proxy = await DelayingProxy.startDelayingTcpProxy(port);
     closing.push(() => proxy.closeProxy().catch(() => undefined));
     return proxy;
   }

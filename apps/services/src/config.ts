@@ -46,7 +46,7 @@ const FORWARDED_SETTING_NAMES = SETTING_NAMES.filter(
 
 /** Reads the arguments and settings. @throws ConfigError */
 export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
-  const { replicas } = parseServicesArguments(args);
+  const { replicas } = parseReplicasArgument(args);
   const read = new ConfigReader(env);
   const enginesDir = resolve(read.readSetting('ENGINES_DIR'));
   return {
@@ -67,7 +67,7 @@ function selectForwardedSettings(env: EnvironmentVariables): Readonly<Record<str
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-function parseServicesArguments(args: readonly string[]) {
+function parseReplicasArgument(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { replicas: { type: 'string', default: '1' } } }).values;
   } catch (error) {

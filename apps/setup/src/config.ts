@@ -5,7 +5,7 @@ import {
   readMongoSettings,
   readSecretsKeySettings,
   readServiceSettings,
-  type ServiceSettings,
+  type CommonServiceSettings,
 } from '@tracking/service';
 
 /** Services in the order in which an update replaces them, because each learns new events before those after it. */
@@ -13,7 +13,7 @@ export const SERVICE_UPDATE_ORDER = ['projections', 'shipments', 'webhooks', 'ga
 export type UpdatedService = (typeof SERVICE_UPDATE_ORDER)[number];
 
 /** Settings of the set-up; docs/reference/settings.md lists them. */
-export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
+export interface SetupConfig extends CommonServiceSettings, SecretsKeySettings {
   readonly kafka: KafkaOptions;
   /** Number of partitions of each topic whose order matters per key only. */
   readonly topicPartitions: number;
@@ -33,7 +33,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig
 }
 
 /** Settings of the wait for the turn of a service in an update. */
-export interface ServiceUpdateTurnConfig extends ServiceSettings {
+export interface ServiceUpdateTurnConfig extends CommonServiceSettings {
   /** Service that starts after the wait. */
   readonly service: UpdatedService;
   readonly mongo: { readonly url: string };

@@ -36,7 +36,7 @@ export async function createTopicsAndIndexes(config: SetupConfig): Promise<void>
   const identity = await service.retryUntilAvailable(() =>
     IdentityServices.openIdentity({ documentStore, clock, logger, secret }),
   );
-  await identity.closeIdentity();
+  await identity.closeIdentityAfterPendingWrites();
   const { release } = service;
   if (release !== undefined) await service.retryUntilAvailable(() => recordCompletedSetUp(documentStore, release));
   logger.info({}, 'set-up is complete');

@@ -31,7 +31,7 @@ describeWithKillableMongoEngine('the built programs in an update', (enginesDir) 
 
   beforeAll(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createMongoEngine(enginesDir);
+    engine = await MongoEngine.createMongoServerForTest(enginesDir);
     await engine.startEngine();
   });
   beforeEach(async () => {

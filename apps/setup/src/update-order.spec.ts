@@ -120,7 +120,7 @@ describe('the wait of a service for its turn in an update', () => {
     const [old] = [run('projections', 'first'), run('projections', 'second')];
     const waiting = startWaiting('shipments', 'second');
     await advance(SECONDS_MS);
-    old.killProcess();
+    old.simulateProcessKill();
     await advance(SECONDS_MS);
     expect(waiting.mayStart).toBe(false);
     await advance(DEATH_MS);

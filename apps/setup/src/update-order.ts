@@ -19,9 +19,9 @@ import { type ServiceUpdateTurnConfig, SERVICE_UPDATE_ORDER, type UpdatedService
 
 export const RELEASES_COLLECTION_SPEC: CollectionSpec = { name: 'releases', indexes: [] };
 /** Number of releases that are kept. A release that has been removed counts as set up again after its next set-up. */
-const MAX_KEPT_RELEASES = 100;
+const MAX_REMEMBERED_SET_UP_RELEASES = 100;
 /** Limit of a read. Set-ups that run at the same time can store more releases than are kept. */
-const SOFTWARE_RELEASES_PER_READ = 2 * MAX_KEPT_RELEASES;
+const SOFTWARE_RELEASES_PER_READ = 2 * MAX_REMEMBERED_SET_UP_RELEASES;
 const LOG_INTERVAL_MS = 30_000;
 /**
  * Milliseconds after which a service does not wait any longer for a service without a process, such as one that is
@@ -45,7 +45,7 @@ export async function recordCompletedSetUp(store: DocumentStore, release: string
   if (known.some(({ id }) => id === release)) return;
   const number = Math.max(0, ...known.map((one) => one.number)) + 1;
   await documents.insert({ id: release, number });
-  for (const one of known) if (one.number <= number - MAX_KEPT_RELEASES) await documents.delete(one.id);
+  for (const one of known) if (one.number <= number - MAX_REMEMBERED_SET_UP_RELEASES) await documents.delete(one.id);
 }
 
 /** Something that has to happen before a service may start. */
@@ -63,7 +63,7 @@ interface PlannedProcessStart {
 }
 
 /** Releases whose set-up is complete, and the live members of all services. */
-interface ObservedReleasesAndMembers {
+interface CompletedReleasesAndLiveMembers {
   readonly releases: readonly CompletedReleaseSetupDocument[];
   readonly members: readonly LeaseMember[];
 }
@@ -75,7 +75,7 @@ interface ObservedReleasesAndMembers {
  */
 function explainWaitBeforeStart(
   { service, release }: PlannedProcessStart,
-  { releases, members }: ObservedReleasesAndMembers,
+  { releases, members }: CompletedReleasesAndLiveMembers,
 ): ServiceStartObstacle | undefined {
   const membersOf = (name: UpdatedService) => members.filter((member) => member.name.startsWith(`${name}@`));
   // The order was kept when that process started.
@@ -105,7 +105,7 @@ interface WaitBeforeStartOptions extends PlannedProcessStart {
 export async function waitUntilProcessMayStart(options: WaitBeforeStartOptions): Promise<void> {
   const { service, release, store, logger, signal, time = SYSTEM_LEASE_CLOCK } = options;
   const observer = new LeaseMemberObserver(store, time);
-  const observe = async (): Promise<ObservedReleasesAndMembers> => {
+  const observe = async (): Promise<CompletedReleasesAndLiveMembers> => {
     const documents = await store.collection<CompletedReleaseSetupDocument>(RELEASES_COLLECTION_SPEC);
     const releases = await documents.find({ filter: {}, limit: SOFTWARE_RELEASES_PER_READ });
     return { releases, members: await observer.listLiveMembers() };
@@ -142,7 +142,7 @@ function convertUnavailableErrorToStartObstacle(error: unknown): ServiceStartObs
  * Waits before a service starts, so that an update of all services at once replaces them in order. A process without a
  * release does not wait. If it is stopped, it exits with status 1, so that the service does not start.
  */
-export async function waitUntilServiceMayStart(config: ServiceUpdateTurnConfig): Promise<void> {
+export async function waitUntilUpdateOrderAllowsServiceStart(config: ServiceUpdateTurnConfig): Promise<void> {
   const starting = await ServiceProcess.start('setup', config);
   const { logger, metrics, shutdown, release } = starting;
   if (release === undefined) logger.info({}, `${config.service} may start, because RELEASE is not set`);

@@ -10,11 +10,11 @@ import {
   readPublicUrlSettings,
   readServerTls,
   readServiceSettings,
-  type ServiceSettings,
+  type CommonServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the shipments service; docs/reference/settings.md lists them. */
-export interface ShipmentsConfig extends ServiceSettings {
+export interface ShipmentsConfig extends CommonServiceSettings {
   /** Address on which the service accepts commands, `host:port`. */
   readonly address: string;
   readonly token: string;

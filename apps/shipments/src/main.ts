@@ -1,5 +1,5 @@
-import { runService } from '@tracking/service';
+import { runServiceMainAndReportErrors } from '@tracking/service';
 import { loadConfig } from './config.ts';
 import { startShipments } from './shipments.ts';
 
-await runService(loadConfig, startShipments);
+await runServiceMainAndReportErrors(loadConfig, startShipments);

@@ -104,6 +104,6 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   });
   await service.retryUntilAvailable(() => eventStore.head());
   await server.listenOnAddress();
-  shutdown.addShutdownStep('commands', () => server.closeServer());
+  shutdown.addShutdownStep('commands', () => server.drainAndCloseGrpcServer());
   service.markProcessReady({ address: config.address });
 }

@@ -43,7 +43,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
   });
   afterEach(async () => {
     for (const channel of channels) await channel.closeChannel();
-    for (const { server } of replicas) await server.closeServer();
+    for (const { server } of replicas) await server.drainAndCloseGrpcServer();
     await engine.closeTestEngine();
   });
 

@@ -62,7 +62,7 @@ export async function startStandaloneFeatures(
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
   const identity = await IdentityServices.openIdentity({ documentStore, clock, logger, secret, maxKeysPerOwner });
-  shutdown.addShutdownStep('identity', () => identity.closeIdentity());
+  shutdown.addShutdownStep('identity', () => identity.closeIdentityAfterPendingWrites());
   const { leases } = storage;
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   if (!isPassive) sweeper.startJobRounds();

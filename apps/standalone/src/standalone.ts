@@ -28,9 +28,9 @@ const HTTP_FEATURE_MODULES = [
   WebhooksHttpModule,
   IdentityHttpModule,
 ];
-const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
+const BUILT_WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const SHUTDOWN_TIMEOUT_MS = 20_000;
-const CATCH_UP_TIMEOUT_MS = 5_000;
+const READ_MODEL_CATCH_UP_LOG_INTERVAL_MS = 5_000;
 
 export interface RunningStandaloneServer {
   /** URL of the API; undefined if the server does not serve HTTP. */
@@ -122,7 +122,7 @@ export async function startStandaloneApp(
       health: report,
       settings: {
         ...addresses,
-        webAppFolder: WEB_APP_FOLDER,
+        webAppFolder: BUILT_WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
         rateLimitOwnerFactor: config.rateLimitOwnerFactor,
         eventStreams: config.eventStreams,
@@ -137,7 +137,7 @@ export async function startStandaloneApp(
   // The last write of each API key is not remembered across restarts. The first request must therefore include all
   // writes that were acknowledged before the restart.
   const head = await eventStore.head();
-  while (head !== undefined && !(await readModels.waitForAllReadModels(head, CATCH_UP_TIMEOUT_MS))) {
+  while (head !== undefined && !(await readModels.waitForAllReadModels(head, READ_MODEL_CATCH_UP_LOG_INTERVAL_MS))) {
     logger.info({}, 'projecting stored events before the first request');
   }
   // Nest's own `listen` would also log the error that is thrown here.

@@ -16,7 +16,7 @@ import {
   createShipment,
   putFileToUploadUrl,
   requestUpload,
-  uploadDocumentForm,
+  postDocumentAsMultipartForm,
   listObjectFileNames,
   replaceUploadUrlOrigin,
 } from './uploads.ts';
@@ -107,7 +107,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   );
 
   it.each([
-    ['a form', async () => void (await uploadDocumentForm(api, shipmentId, generatePdf('form', 100_000)))],
+    ['a form', async () => void (await postDocumentAsMultipartForm(api, shipmentId, generatePdf('form', 100_000)))],
     [
       'a URL of its own',
       async () => {
@@ -130,7 +130,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
           const { status, data } = await api.post(`/v1/documents/${id}/complete`);
           expect([status, data.error.code]).toEqual([409, 'upload_missing']);
         }
-        expect((await uploadDocumentForm(api, shipmentId, generatePdf('other', 1_000))).status).toBe(201);
+        expect((await postDocumentAsMultipartForm(api, shipmentId, generatePdf('other', 1_000))).status).toBe(201);
         await expectSwept(1);
       })(),
     120_000,
@@ -139,8 +139,8 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   it(
     'while a document is being deleted',
     inFolder(async () => {
-      const { data: document } = await uploadDocumentForm(api, shipmentId, generatePdf('deleted', 100_000));
-      const { data: other } = await uploadDocumentForm(api, shipmentId, generatePdf('kept', 100_000));
+      const { data: document } = await postDocumentAsMultipartForm(api, shipmentId, generatePdf('deleted', 100_000));
+      const { data: other } = await postDocumentAsMultipartForm(api, shipmentId, generatePdf('kept', 100_000));
       await restart(killedAt('destroying'));
       await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
       await restart();
@@ -169,7 +169,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         acknowledged.set(id, done);
       };
       const uploadOne = async (name: string) => {
-        const { status, data } = await uploadDocumentForm(api, shipmentId, generatePdf(name, 150_000));
+        const { status, data } = await postDocumentAsMultipartForm(api, shipmentId, generatePdf(name, 150_000));
         expect(status).toBe(201);
         acknowledged.set(data.id, ['uploaded']);
         [approvable, deletable] = [data.id, approvable];

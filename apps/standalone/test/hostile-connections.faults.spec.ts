@@ -17,7 +17,7 @@ import {
   createShipment,
   MULTIPART_FORM_START,
   requestUpload,
-  uploadDocumentForm,
+  postDocumentAsMultipartForm,
   replaceUploadUrlOrigin,
 } from './uploads.ts';
 
@@ -91,7 +91,7 @@ async function seed(url: string, key: string) {
   for (let n = 0; n < 60; n += 1)
     await api.post('/v1/shipments', { external_id: `LARGE-${n}`, mode: 'ocean', metadata });
   const { id } = await createShipment(api);
-  const { data: document } = await uploadDocumentForm(api, id, generatePdf('unread', UPLOAD_BYTES));
+  const { data: document } = await postDocumentAsMultipartForm(api, id, generatePdf('unread', UPLOAD_BYTES));
   const uploads: string[] = [];
   for (let n = 0; n < 40; n += 1)
     uploads.push(

@@ -18,7 +18,7 @@ import {
   createShipment,
   putFileToUploadUrl,
   requestUpload,
-  uploadDocumentForm,
+  postDocumentAsMultipartForm,
   listObjectFileNames,
   replaceUploadUrlOrigin,
 } from './uploads.ts';
@@ -144,7 +144,7 @@ describe('invalid uploads over real connections', () => {
       const answers = [slow, beginForm(bytes)].map(async (stalled) => statuses.push(await statusOf(stalled)));
       const unanswered = expectAssertionStaysTrue(() => expect(statuses).toEqual([]), 20_000);
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(2), SOON);
-      expect((await uploadDocumentForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
+      expect((await postDocumentAsMultipartForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
       await Promise.all([unanswered, ...answers]);
       expect(statuses).toEqual([408, 408]);
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(1), SOON);
@@ -188,7 +188,7 @@ describe('invalid uploads over real connections', () => {
     'with malicious content: rejected by content under any name, and nothing is stored',
     inFolder(async () => {
       for (const [name, bytes] of Object.entries(MALICIOUS)) {
-        expect([name, codeOf(await uploadDocumentForm(api, shipmentId, bytes))]).toEqual([
+        expect([name, codeOf(await postDocumentAsMultipartForm(api, shipmentId, bytes))]).toEqual([
           name,
           [400, 'unsupported_document_type'],
         ]);

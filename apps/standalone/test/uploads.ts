@@ -20,7 +20,7 @@ export async function createShipment(api: AxiosInstance): Promise<Shipment> {
 }
 
 /** Uploads a document with its fields in one request. */
-export function uploadDocumentForm(
+export function postDocumentAsMultipartForm(
   api: AxiosInstance,
   shipmentId: string,
   bytes: Buffer,

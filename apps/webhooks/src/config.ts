@@ -17,11 +17,11 @@ import {
   readServerTls,
   readServiceSettings,
   readSecretsKeySettings,
-  type ServiceSettings,
+  type CommonServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the webhooks service; docs/reference/settings.md lists them. */
-export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
+export interface WebhooksConfig extends CommonServiceSettings, SecretsKeySettings {
   /** Address `host:port` that listens for requests from the gateway. */
   readonly address: string;
   /** Address `host:port` at which other replicas reach this one. */

@@ -1,5 +1,5 @@
-import { runService } from '@tracking/service';
+import { runServiceMainAndReportErrors } from '@tracking/service';
 import { loadConfig } from './config.ts';
 import { startWebhooks } from './webhooks.ts';
 
-await runService(loadConfig, startWebhooks);
+await runServiceMainAndReportErrors(loadConfig, startWebhooks);

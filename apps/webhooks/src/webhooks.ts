@@ -68,7 +68,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const findShardOwner: FindShardOwner = (shard) => {
     const owner = shardLeases.findOtherLeaseOwner(createShardLeaseName(shard));
     if (owner?.address === undefined) return undefined;
-    return replicas.getReplicaOperations(owner, owner.address).owners;
+    return replicas.getOrCreateReplicaClient(owner, owner.address).owners;
   };
 
   // Feature
@@ -98,6 +98,6 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
   server.setServedGrpcOperations<WebhookOperations>(webhooks);
   await server.listenOnAddress();
-  shutdown.addShutdownStep('commands', () => server.closeServer());
+  shutdown.addShutdownStep('commands', () => server.drainAndCloseGrpcServer());
   service.markProcessReady({ address: config.address });
 }

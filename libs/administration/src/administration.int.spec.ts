@@ -85,7 +85,7 @@ describe('administration API', () => {
     await app.close();
     await idempotency.stopClaimSweeper();
     await readModels.stop();
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
     await engine.closeEngine();
     await rm(dataDir, { recursive: true });
   });
@@ -165,7 +165,7 @@ describe('administration API', () => {
     });
     expect(await identity.authenticateKey(String(key))).toBeUndefined();
 
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
     const after = await call('GET', '/administration/keys?workspace=default');
     const secret = String(key).slice('sk_live_'.length + 4, -4);
     expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);

@@ -9,7 +9,7 @@ import {
   ErrorFilter,
   registerIdempotencyHooks,
   createNestLogger,
-  readQueryParameters,
+  readAndValidateQueryParameters,
   RouteRegistry,
 } from '@tracking/http';
 import { isPasswordQueueFullError } from '@tracking/identity';
@@ -100,7 +100,7 @@ export async function createAdministrationHttpApi(
   const fastify: FastifyInstance = adapter.getInstance();
   routes.recordRoutes(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    readQueryParameters(request);
+    readAndValidateQueryParameters(request);
     done();
   });
   registerIdempotencyHooks(fastify, { claims, errors, keysOf: { owner: 'operators' } });

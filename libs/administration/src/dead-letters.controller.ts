@@ -24,7 +24,7 @@ import {
   toScopeWithoutWorkspaceName,
   returnUndefinedIfNotFound,
 } from './operator.ts';
-import type { ScopeResults, ScopeWithWorkspaceName, OperatorPrincipal, Owned } from './operator.ts';
+import type { ResultsOfSearchedWorkspaces, ScopeWithWorkspaceName, OperatorPrincipal, Owned } from './operator.ts';
 import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto } from './routes.ts';
 
 class DeadLetterSummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
@@ -35,7 +35,7 @@ interface DeadLetterSummaryForOperator extends Omit<DeadLetterSummary, 'by_endpo
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
-interface DeadLetterReplayResults extends ScopeResults<WebhookReplay> {
+interface DeadLetterReplayResults extends ResultsOfSearchedWorkspaces<WebhookReplay> {
   readonly refused: readonly Owned<DeadLetterReplayResult['refused'][number]>[];
 }
 type Filter = ReplayOrDiscardCommand['filter'];

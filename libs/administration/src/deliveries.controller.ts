@@ -1,13 +1,13 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
 import { InjectCommandIdentity, parsePageLimit } from '@tracking/http';
-import type { CommandIdentity } from '@tracking/http';
+import type { CommandIdAndTime } from '@tracking/http';
 import type { WebhookDelivery, DetailedWebhookDelivery } from '@tracking/webhooks';
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory, addScopeToResource, toScopeWithoutWorkspaceName } from './operator.ts';
-import type { ScopeResults, Owned } from './operator.ts';
+import type { ResultsOfSearchedWorkspaces, Owned } from './operator.ts';
 import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQueryDto) {}
@@ -24,7 +24,7 @@ export class DeliveriesController {
   @DeclareQueryAndBodyLimit({ query: ListDeliveriesQueryDto })
   async listDeliveries(
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListDeliveriesQueryDto,
-  ): Promise<ScopeResults<WebhookDelivery> & { readonly next_cursor: string | null }> {
+  ): Promise<ResultsOfSearchedWorkspaces<WebhookDelivery> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.createOperatorPrincipal({ workspace, environment });
     const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
@@ -51,7 +51,7 @@ export class DeliveriesController {
   async retryDelivery(
     @Param('id') delivery_id: string,
     @Body(new OperatorBodyPipe(ScopeQueryDto)) where: ScopeQueryDto,
-    @InjectCommandIdentity() identity: CommandIdentity,
+    @InjectCommandIdentity() identity: CommandIdAndTime,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.findDelivery(where, delivery_id);
     const command = { ...identity, ...toScopeWithoutWorkspaceName(scope), delivery_id };

@@ -18,7 +18,7 @@ export interface AdministrationDependencies {
   /** Numbers of partitions of subscribers; without them, the routes for them do not exist. */
   readonly partitions?: Pick<
     PartitionCountManager,
-    'subscribers' | 'listPartitionCounts' | 'requestPartitionCountChange'
+    'subscribers' | 'listPartitionCountPerSubscriber' | 'requestPartitionCountChange'
   >;
   readonly readModels: Pick<
     ReadModels,

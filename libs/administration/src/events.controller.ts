@@ -48,7 +48,7 @@ export class PublishedEventsController {
   /** Oldest first by default. */
   @Get()
   @DeclareQueryAndBodyLimit({ query: ListEventsQueryDto })
-  async listPublishedEvents(
+  async listPublishedEventsOfWorkspace(
     @Query() query: ListEventsQueryDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
     const { workspace, environment, limit, cursor, ...wanted } = query;
@@ -154,7 +154,7 @@ export class EventTransferController {
         { param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' },
       ]);
     }
-    return this.identity.workspaces.importWorkspace(id, name);
+    return this.identity.workspaces.createImportedWorkspaceIfMissing(id, name);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   createInvalidRequestError,
   reportChangeForAudit,
 } from '@tracking/http';
-import type { CommandIdentity } from '@tracking/http';
+import type { CommandIdAndTime } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
@@ -53,7 +53,7 @@ export class KeysController {
   @RecordInAuditLog('api_key.created')
   async createKey(
     @Body(new OperatorBodyPipe(CreateApiKeyDto)) input: CreateApiKeyDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<CreatedApiKeyWithSecret> {
     const { workspace, name, environment } = input;
@@ -78,7 +78,7 @@ export class KeysController {
   async revokeKey(
     @Param('id') id: string,
     @Body(new OperatorBodyPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revokeKey(

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
 import type { Actor, AuditType, Environment, ItemPage, WorkspaceScope, Workspace } from '@tracking/contracts';
 import { AuditTrail, RequestError, getCommandIdentity } from '@tracking/http';
-import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
+import type { AuditedByRequest, CommandIdAndTime } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
@@ -31,7 +31,7 @@ export interface ScopeWithWorkspaceName extends WorkspaceScope {
 export type Owned<T extends object> = T & { readonly workspace: string; readonly environment: Environment };
 
 /** Results from several workspaces. */
-export interface ScopeResults<T extends object> {
+export interface ResultsOfSearchedWorkspaces<T extends object> {
   readonly data: readonly Owned<T>[];
   /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
@@ -58,7 +58,7 @@ export class OperatorPrincipalFactory {
   }
 
   /** A command about the users and keys of one workspace. @throws RequestError `not_found` */
-  async createIdentityCommandByOperator(identity: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+  async createIdentityCommandByOperator(identity: CommandIdAndTime, workspace: string): Promise<IdentityCommand> {
     return { ...identity, actor: OPERATOR_ACTOR, workspace_id: (await this.findWorkspaceByNameOrThrow(workspace)).id };
   }
 
@@ -104,7 +104,7 @@ export class OperatorPrincipal {
   async findNewestEntriesOfAllScopes<T extends RecordWithCreationTime>(
     limit: number,
     list: (scope: WorkspaceScope) => Promise<ItemPage<T>>,
-  ): Promise<ScopeResults<T> & { readonly next_cursor: string | null }> {
+  ): Promise<ResultsOfSearchedWorkspaces<T> & { readonly next_cursor: string | null }> {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;
     for (const scope of this.scopes) {
@@ -139,7 +139,7 @@ export class OperatorPrincipal {
     request: FastifyRequest,
     { workspace_id, environment }: WorkspaceScope,
     { type, target }: { readonly type: AuditType; readonly target: string | null },
-    change: (command: CommandIdentity & WorkspaceScope) => Promise<T>,
+    change: (command: CommandIdAndTime & WorkspaceScope) => Promise<T>,
   ): Promise<T> {
     const by = { workspace_id, actor: OPERATOR_ACTOR, address: null };
     const command = { ...getCommandIdentity(request), workspace_id, environment };

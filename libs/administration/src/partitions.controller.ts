@@ -21,8 +21,8 @@ export class SubscriberPartitionCountsController {
 
   @Get()
   @DeclareQueryAndBodyLimit()
-  async listPartitions(): Promise<ListResponse<PartitionCountStatus>> {
-    return wrapInListResponse(await this.counts.listPartitionCounts());
+  async listSubscriberPartitionCounts(): Promise<ListResponse<PartitionCountStatus>> {
+    return wrapInListResponse(await this.counts.listPartitionCountPerSubscriber());
   }
 
   /** Responds as soon as the request is stored; `GET /administration/partitions` shows when the number has changed. */

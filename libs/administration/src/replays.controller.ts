@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorPrincipalFactory, addScopeToResource } from './operator.ts';
-import type { ScopeResults, Owned } from './operator.ts';
+import type { ResultsOfSearchedWorkspaces, Owned } from './operator.ts';
 import { OperatorBodyPipe, DeclareQueryAndBodyLimit, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListReplaysQueryDto extends IntersectionType(ListReplaysDto, ScopeQueryDto) {}
@@ -31,7 +31,7 @@ export class ReplaysController {
   @DeclareQueryAndBodyLimit({ query: ListReplaysQueryDto })
   async listReplays(
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListReplaysQueryDto,
-  ): Promise<ScopeResults<WebhookReplay> & { readonly next_cursor: string | null }> {
+  ): Promise<ResultsOfSearchedWorkspaces<WebhookReplay> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.createOperatorPrincipal(where);
     const limit = parsePageLimit(requestedLimit);
     const after = parseCursor(cursor);

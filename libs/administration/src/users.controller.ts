@@ -10,7 +10,7 @@ import {
   reportChangeForAudit,
   TextProperty,
 } from '@tracking/http';
-import type { CommandIdentity } from '@tracking/http';
+import type { CommandIdAndTime } from '@tracking/http';
 import { createOneTimeLinkUrl, resetPassword, RevokeApiKeysProperty } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
 import { APP_URL_INJECTION_TOKEN, IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
@@ -57,7 +57,7 @@ export class UsersController {
   @RecordInAuditLog('user.created')
   async createUser(
     @Body(new OperatorBodyPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<CreatedUser> {
     const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
@@ -85,7 +85,7 @@ export class UsersController {
   @RecordInAuditLog('user.changed')
   async setRole(
     @Body(new OperatorBodyPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
@@ -101,7 +101,7 @@ export class UsersController {
   @RecordInAuditLog('user.deactivated')
   async deactivateUser(
     @Body(new OperatorBodyPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<User> {
     const command = await this.operators.createIdentityCommandByOperator(identified, workspace);
@@ -117,7 +117,7 @@ export class UsersController {
   @RecordInAuditLog('user.password_reset_requested')
   async resetPassword(
     @Body(new OperatorBodyPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Req() request: FastifyRequest,
   ): Promise<PasswordResetLinkResponse> {
     const command = await this.operators.createIdentityCommandByOperator(identified, workspace);

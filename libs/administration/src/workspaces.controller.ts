@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
 import { InjectCommandIdentity, TextProperty } from '@tracking/http';
-import type { CommandIdentity } from '@tracking/http';
+import type { CommandIdAndTime } from '@tracking/http';
 import { IDENTITY_INJECTION_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatorBodyPipe, DeclareQueryAndBodyLimit, wrapInListResponse } from './routes.ts';
@@ -20,7 +20,7 @@ export class WorkspacesController {
   @DeclareQueryAndBodyLimit()
   createWorkspace(
     @Body(new OperatorBodyPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
-    @InjectCommandIdentity() { id }: CommandIdentity,
+    @InjectCommandIdentity() { id }: CommandIdAndTime,
   ): Promise<Workspace> {
     return this.identity.workspaces.createWorkspace(name, id);
   }

@@ -43,13 +43,13 @@ export class ApiError extends TrackingError {
 
   constructor({ status, headers, error }: ErrorResponse) {
     super(error.message ?? `The response had status ${status}.`);
-    this.type = error.type ?? getErrorType(status);
+    this.type = error.type ?? getErrorTypeOfHttpStatus(status);
     this.code = error.code ?? 'unexpected_answer';
     this.status = status;
     this.details = error.details ?? [];
     this.param = error.param ?? null;
     this.request_id = error.request_id ?? headers['request-id'];
-    this.retryAfter = parseRetryAfter(headers['retry-after']);
+    this.retryAfter = parseRetryAfterSeconds(headers['retry-after']);
     this.headers = headers;
   }
 }
@@ -107,7 +107,9 @@ export function createApiError(status: number, headers: Readonly<Record<string, 
   const { error } = Object(body) as { readonly error?: unknown };
   const detail = isErrorDetail(error) ? error : {};
   const known =
-    detail.type !== undefined && Object.hasOwn(ERROR_CLASSES, detail.type) ? detail.type : getErrorType(status);
+    detail.type !== undefined && Object.hasOwn(ERROR_CLASSES, detail.type)
+      ? detail.type
+      : getErrorTypeOfHttpStatus(status);
   return new ERROR_CLASSES[known]({ status, headers, error: detail });
 }
 
@@ -119,7 +121,7 @@ function isErrorDetail(error: unknown): error is Partial<ErrorDetail> {
   return typeof code === 'string' && typeof message === 'string' && hasFields;
 }
 
-function getErrorType(status: number): ErrorType {
+function getErrorTypeOfHttpStatus(status: number): ErrorType {
   const types: Readonly<Record<number, ErrorType>> = {
     401: 'authentication',
     403: 'permission',
@@ -132,7 +134,7 @@ function getErrorType(status: number): ErrorType {
 }
 
 /** Parses `Retry-After`, which is in seconds or a date. */
-function parseRetryAfter(value: string | undefined): number | undefined {
+function parseRetryAfterSeconds(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value.trim())) return Number(value);
   const at = Date.parse(value);

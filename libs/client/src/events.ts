@@ -65,13 +65,13 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     const given = this.options.signal;
     const signal = given ?? new AbortController().signal;
     for (;;) {
-      yield* this.readConnection(signal);
+      yield* this.readEventsOfOneConnection(signal);
       await waitUnlessAborted(this.retryMs * (1 + Math.random() / 10), signal);
     }
   }
 
   /** Reads one connection until it ends, breaks or times out. */
-  private async *readConnection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
+  private async *readEventsOfOneConnection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
     const connectionEnd = new AbortController();
     let isOpen = false;
     try {
@@ -79,7 +79,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       this.options.onConnection?.(true);
       isOpen = true;
       const reader = stream.getReader();
-      const [events, decoder] = [new ServerSentEvents(), new TextDecoder()];
+      const [events, decoder] = [new ServerSentEventParser(), new TextDecoder()];
       for (;;) {
         const { done, value } = await this.readChunk(reader, signal);
         if (done) return;
@@ -141,7 +141,7 @@ interface ServerSentEvent {
 }
 
 /** Parses server-sent events from pieces of any size (WHATWG HTML, 9.2.6). */
-export class ServerSentEvents {
+export class ServerSentEventParser {
   /** Milliseconds before reconnecting that the server requested. */
   retry: number | undefined;
   private rest = '';
@@ -154,10 +154,10 @@ export class ServerSentEvents {
     // A CR at the end of a piece may be the first half of a CRLF.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
-    return lines.flatMap((line) => this.parseLine(line));
+    return lines.flatMap((line) => this.parseServerSentEventLine(line));
   }
 
-  private parseLine(line: string): ServerSentEvent[] {
+  private parseServerSentEventLine(line: string): ServerSentEvent[] {
     if (line === '') return this.takeCompletedServerSentEvent();
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);

@@ -188,7 +188,7 @@ export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEv
 }
 
 async function hasValidSignature(
-  signed: SignedRequest,
+  signed: ParsedWebhookSignature,
   body: Uint8Array,
   secrets: readonly string[],
 ): Promise<boolean> {
@@ -239,7 +239,7 @@ function parseEvent(body: Uint8Array): WebhookEvent | EndpointVerification {
 }
 
 /** The signature fields of a request. */
-interface SignedRequest {
+interface ParsedWebhookSignature {
   /** Time of the signature in Unix seconds. */
   readonly timestamp: number;
   /** Text before the body in the signed content. */
@@ -253,7 +253,7 @@ interface SignatureScheme {
   /** Header names of the scheme, in lower case. A request with any of these headers uses the scheme. */
   readonly names: readonly string[];
   /** Reads the signature fields of a request. @throws WebhookFormError */
-  readonly read: (header: (name: string) => string | undefined) => SignedRequest;
+  readonly read: (header: (name: string) => string | undefined) => ParsedWebhookSignature;
 }
 
 /**
@@ -296,8 +296,8 @@ const SIGNATURE_SCHEMES: readonly SignatureScheme[] = [serviceSignatureScheme, s
 
 function parseSignature(
   t: string,
-  signatures: SignedRequest['signatures'],
-): Pick<SignedRequest, 'timestamp' | 'signatures'> {
+  signatures: ParsedWebhookSignature['signatures'],
+): Pick<ParsedWebhookSignature, 'timestamp' | 'signatures'> {
   if (!/^\d{1,12}$/.test(t)) throw new WebhookFormError('The signature has no timestamp.');
   if (signatures.length === 0) throw new WebhookFormError('The signature contains no valid value.');
   return { timestamp: Number(t), signatures };

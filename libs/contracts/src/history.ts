@@ -111,7 +111,7 @@ export const MILESTONE_RESULTS_BY_RULE = {
 } as const satisfies Readonly<Record<string, MilestoneResult>>;
 export type MilestoneRule = keyof typeof MILESTONE_RESULTS_BY_RULE;
 
-export const STATUS_RULES = [
+export const STATUS_RULE_NAMES = [
   'no_milestone',
   'highest_rank',
   'not_all_delivered',
@@ -120,7 +120,7 @@ export const STATUS_RULES = [
   'cancelled_by_milestone',
   'earlier_rules',
 ] as const;
-export type StatusRule = (typeof STATUS_RULES)[number];
+export type StatusRule = (typeof STATUS_RULE_NAMES)[number];
 
 export const RULES_DECIDING_SHIPMENT_TIMES = [
   'unknown',

@@ -91,7 +91,7 @@ const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
 };
 
 /** Returns the modes of the given letters and `multimodal`, in the order of {@link TRANSPORT_MODES}. */
-function parseModeLetters(letters: string): readonly Mode[] {
+function parseTransportModesOfMilestoneCode(letters: string): readonly Mode[] {
   const named = new Set<Mode>(['multimodal', ...letters.split(' ').flatMap((letter) => MODES_BY_LETTER[letter] ?? [])]);
   return TRANSPORT_MODES.filter((mode) => named.has(mode));
 }
@@ -169,7 +169,7 @@ export const MILESTONE_CATALOG: readonly MilestoneCatalogEntry[] = MILESTONE_CAT
     label,
     description,
     sequence,
-    modes: parseModeLetters(modes),
+    modes: parseTransportModesOfMilestoneCode(modes),
     status,
     opens_exception: rules?.opens_exception ?? null,
     once_per_visit: rules?.once_per_visit ?? false,

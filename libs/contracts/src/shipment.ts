@@ -66,12 +66,12 @@ export interface LegFields {
   readonly eta: TimeOrDay | null;
 }
 /** Precisions of expected times; `time` if there is no time. */
-export interface ScheduledPrecisions {
+export interface EtdAndEtaPrecisions {
   readonly etd_precision: TimePrecision;
   readonly eta_precision: TimePrecision;
 }
 /** A leg of a shipment in responses, with its actual times. `etd` and `eta` are times in UTC. */
-export interface Leg extends LegFields, ScheduledPrecisions {
+export interface Leg extends LegFields, EtdAndEtaPrecisions {
   readonly atd: Timestamp | null;
   readonly ata: Timestamp | null;
 }
@@ -161,7 +161,7 @@ export function addMissingShipmentFields<T extends Partial<ClientShipmentFields>
   };
 }
 
-type StoredLeg = Omit<Leg, keyof ScheduledPrecisions> & Partial<ScheduledPrecisions>;
+type StoredLeg = Omit<Leg, keyof EtdAndEtaPrecisions> & Partial<EtdAndEtaPrecisions>;
 
 /** Adds the precisions to legs that were stored before days were known. */
 export function addMissingLegPrecisions(legs: readonly StoredLeg[]): readonly Leg[] {
@@ -170,7 +170,7 @@ export function addMissingLegPrecisions(legs: readonly StoredLeg[]): readonly Le
 }
 
 /** A shipment as all responses contain it. Only the HTTP layer adds `url`. `etd` and `eta` are times in UTC. */
-export interface ShipmentRecord extends Omit<ClientShipmentFields, 'legs'>, ScheduledPrecisions {
+export interface ShipmentRecord extends Omit<ClientShipmentFields, 'legs'>, EtdAndEtaPrecisions {
   readonly id: string;
   readonly status: ShipmentStatus;
   /** Id of the milestone that set the status; null for `pending`, or if a client cancelled the shipment. */

@@ -35,7 +35,7 @@ import { RequestLogAndMetrics } from './server/observation.ts';
 import { runInRequestContext } from './server/request.ts';
 import { RouteRegistry } from './server/routes.ts';
 import { TokenSigner } from './server/seal.ts';
-import { readQueryParameters } from './validation/parameters.ts';
+import { readAndValidateQueryParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
 const DEFAULT_OWNER_RATE_LIMIT_FACTOR = 4;
@@ -118,7 +118,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   addHooks('afterAdmission');
   limitLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
-    readQueryParameters(request);
+    readAndValidateQueryParameters(request);
     readPreconditions(request);
     done();
   });
@@ -140,7 +140,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   registerIdempotencyHooks(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
   // Add these `onSend` hooks last: the budget counts each text with its final length, which takes memory until it is
   // compressed.
-  new ResponseBudget().addResponseHooks(fastify);
+  new ResponseBudget().addHooksThatCountResponseBytes(fastify);
   compressResponses(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.recordResponseMetrics(request, reply);

@@ -98,10 +98,10 @@ export interface FeatureHooks {
 /** Additions of a feature to the OpenAPI description and to the pages below /docs. */
 export interface FeatureDocs {
   /** Documentation of the error codes that only this feature returns. */
-  readonly errors?: Readonly<Partial<Record<ErrorCode, CodeDocumentation>>>;
+  readonly errors?: Readonly<Partial<Record<ErrorCode, ErrorOrWarningCodeDocumentation>>>;
   /** Documentation of the codes of single invalid fields. */
-  readonly fields?: Readonly<Partial<Record<FieldErrorCode, CodeDocumentation>>>;
-  readonly warnings?: Readonly<Partial<Record<WarningCode, CodeDocumentation>>>;
+  readonly fields?: Readonly<Partial<Record<FieldErrorCode, ErrorOrWarningCodeDocumentation>>>;
+  readonly warnings?: Readonly<Partial<Record<WarningCode, ErrorOrWarningCodeDocumentation>>>;
   /** Error codes of rules that an operation's declaration does not show. */
   readonly refusals?: Readonly<Partial<Record<OperationId, readonly ErrorCode[]>>>;
   /** Noun and example id of a single resource, by the collection in its path. */
@@ -121,7 +121,7 @@ export interface FeatureDocs {
 }
 
 /** Documentation of a code: about three sentences in plain words. */
-export interface CodeDocumentation {
+export interface ErrorOrWarningCodeDocumentation {
   /** Meaning of the code. */
   readonly meaning: string;
   /** Example of a request that gets this code. */
@@ -142,6 +142,6 @@ export function createErrorCodeDocs(
   exampleRequest: string,
   message: string,
   action: string,
-): CodeDocumentation {
+): ErrorOrWarningCodeDocumentation {
   return { meaning, exampleRequest, message, action };
 }

@@ -50,7 +50,11 @@ export {
   ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { DeclareUnavailableResponse, DeclareApiOperation, DeclareErrorResponse } from './operations/operation.ts';
+export {
+  DeclareServiceUnavailableOpenApiResponse,
+  DeclareApiOperation,
+  DeclareErrorResponse,
+} from './operations/operation.ts';
 export {
   PageCursorCodec,
   parsePageLimit,
@@ -62,13 +66,13 @@ export {
 export { formatEtag, computeContentEtag, getExpectedVersions, matchesEtag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
-export { RequestAdmission, describeCredentials } from './authentication/admission.ts';
+export { RequestAdmission, describeCredentialKindOfActor } from './authentication/admission.ts';
 export { waitForResponseBudget } from './server/response-budget.ts';
 export {
   InjectCommandContext,
   type CommandContext,
   createCommandContext,
-  type CommandIdentity,
+  type CommandIdAndTime,
   getCommandIdentity,
   getCurrentRequestOrigin,
   InjectWorkspaceScope,
@@ -91,7 +95,7 @@ export {
 } from './server/json-body.ts';
 export { toClientNetworkPrefix, listClientNetworkPrefixes, requireRequestQuota } from './server/quota.ts';
 export { RequestLogAndMetrics } from './server/observation.ts';
-export { createResponseHeaders } from './server/response-headers.ts';
+export { createResponseHeadersByRouteKind } from './server/response-headers.ts';
 export { BYTES_PER_MIB, type AcceptedRouteBody, formatSize } from './server/route-bodies.ts';
 export { RouteRegistry } from './server/routes.ts';
 export { TokenSigner } from './server/seal.ts';
@@ -101,10 +105,10 @@ export {
   createIdCheck,
   createCaseInsensitiveEnumParser,
   isJsonObject,
-  checkPassword,
+  checkPasswordFieldIsNonEmptyString,
   DEFAULT_MAX_CHARS,
   checkEnumValue,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   checkText,
   createMaxTextLengthCheck,
 } from './validation/checks.ts';
@@ -115,7 +119,7 @@ export {
   type FieldDecoratorOptions,
   type OpenApiFieldOverrides,
   BooleanQueryProperty,
-  UncheckedProperty,
+  PropertyCheckedByFeature,
   IdProperty,
   PageLimitProperty,
   ObjectProperty,
@@ -147,12 +151,12 @@ export {
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from './validation/mapped-types.ts';
-export { NoParameters, readQueryParameters } from './validation/parameters.ts';
+export { NoParameters, readAndValidateQueryParameters } from './validation/parameters.ts';
 export {
   RequestBodyValidationPipe,
   parseBodyAndCollectFaults,
   BODY_IGNORING_PIPE,
-  PlainJsonBodyPipe,
+  DeclaredBodyFieldsAsJsonPipe,
   type BodyWithWarnings,
 } from './validation/read-body.ts';
 export {

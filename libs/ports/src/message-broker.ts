@@ -14,7 +14,7 @@ export interface BrokerMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface ReceivedMessage extends BrokerMessage {
+export interface ReceivedBrokerMessage extends BrokerMessage {
   readonly topic: string;
   readonly partition: number;
   /** Offset of the message. Offsets increase within a partition and have no other meaning. */
@@ -40,7 +40,7 @@ export interface ConsumeOptions {
  * @param fenced aborts when the partition is assigned to another member, which may handle the same messages
  * concurrently
  */
-export type BatchHandler = (messages: readonly ReceivedMessage[], fenced: AbortSignal) => Promise<void>;
+export type BatchHandler = (messages: readonly ReceivedBrokerMessage[], fenced: AbortSignal) => Promise<void>;
 
 /**
  * The broker permanently refuses a message, for example because it is too large. This message and later messages of its

@@ -10,7 +10,7 @@ const MODEL: ReadModel<ReadModelRow> = {
   version: VERSION,
   indexes: [],
   scoped: false,
-  listRowIdsToRead: () => [],
+  listRowIdsNeededToProjectEvent: () => [],
   applyEventToRows: () => [],
 };
 

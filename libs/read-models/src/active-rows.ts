@@ -11,7 +11,7 @@ import {
   createRowsCollectionSpec,
 } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getModelVersion } from './generations.ts';
-import { listPartitionSlots, SlotPositions } from './slots.ts';
+import { listPartitionSlots, PositionsReachedByStreamSlots } from './slots.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
 const GENERATION_POINTER_MAX_AGE_MS = 1_000;
@@ -136,7 +136,7 @@ export class ActiveGenerationSelector<R extends ReadModelRow> {
 
   /** Returns the lowest checkpoint position of all partitions of the generation. @throws UnavailableError */
   async readMinCheckpointPosition(generation: number): Promise<Position | undefined> {
-    const positions = new SlotPositions();
+    const positions = new PositionsReachedByStreamSlots();
     for (const { partition, position, ...of } of await this.readCheckpoints())
       if (of.generation === generation && position !== null) positions.raisePositions(partition, position);
     return positions.getMinPosition();

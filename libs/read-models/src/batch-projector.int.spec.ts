@@ -2,7 +2,7 @@ import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
 import { ACME_LIVE_SCOPE, createSampleMilestone, createNthTestShipmentToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
-import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
+import { BatchProjector, WorkspaceScopeOfStreamCache } from './batch-projector.ts';
 import { type MilestoneReadModelRow, milestonesReadModel } from './milestones.ts';
 import { type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
 import { RowWriter } from './row-writer.ts';
@@ -26,7 +26,7 @@ describe('projecting a batch of events of events', () => {
       model,
       rows: await world.engine.documentStore.collection<ReadModelRow>(createRowsCollectionSpec(model, 1)),
       cache: new LRUCache({ max: 100 }),
-      scopes: new StreamScopeCache(eventStore),
+      scopes: new WorkspaceScopeOfStreamCache(eventStore),
     });
   }
 
@@ -72,7 +72,7 @@ describe('projecting a batch of events of events', () => {
       model: heavy,
       rows: watched as Collection<ReadModelRow>,
       cache: new LRUCache({ max: 1 }),
-      scopes: new StreamScopeCache(world.engine.eventStore),
+      scopes: new WorkspaceScopeOfStreamCache(world.engine.eventStore),
     }).handleEventBatchOfPartition(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
@@ -94,7 +94,7 @@ describe('projecting a batch of events of events', () => {
       rows,
       writer: new RowWriter(() => Promise.resolve(rows)),
       cache: new LRUCache({ max: 1 }),
-      scopes: new StreamScopeCache(world.engine.eventStore),
+      scopes: new WorkspaceScopeOfStreamCache(world.engine.eventStore),
     }).handleEventBatchOfPartition(created.flat());
     expect(await rows.count({})).toBe(COUNT);
   });
@@ -123,9 +123,9 @@ describe('projecting a batch of events of events', () => {
   it('projects events again after a later event dropped an estimate that they supersede', async () => {
     const [a, b] = ['a', 'b'].map((id) => createSampleMilestone(1, id).id) as [string, string];
     await world.writer.createShipment(1);
-    await world.writer.recordMilestone(1, 'a', { classifier: 'estimated' });
-    await world.writer.recordMilestone(1, 'b', { classifier: 'estimated' }, [a]);
-    await world.writer.recordMilestone(1, 'c', { classifier: 'estimated' }, [b], [a]);
+    await world.writer.writeMilestoneRecordedEvent(1, 'a', { classifier: 'estimated' });
+    await world.writer.writeMilestoneRecordedEvent(1, 'b', { classifier: 'estimated' }, [a]);
+    await world.writer.writeMilestoneRecordedEvent(1, 'c', { classifier: 'estimated' }, [b], [a]);
     const events = await world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
     expect(await (await projector(milestonesReadModel)).handleEventBatchOfPartition(events)).toEqual([]);
     // Another process has no rows in memory. It repeats the events after the one that recorded the dropped estimate.
@@ -134,8 +134,8 @@ describe('projecting a batch of events of events', () => {
 
   it('reads the first event of a stream once to find its scope', async () => {
     await world.writer.createShipment(1);
-    await world.writer.recordMilestone(1, 'a');
-    await world.writer.recordMilestone(1, 'b');
+    await world.writer.writeMilestoneRecordedEvent(1, 'a');
+    await world.writer.writeMilestoneRecordedEvent(1, 'b');
     const [, ...events] = await world.engine.eventStore.read(world.writer.getShipmentStreamName(1));
     let reads = 0;
     const { eventStore } = world.engine;
@@ -154,7 +154,7 @@ describe('projecting a batch of events of events', () => {
     for (const event of events) await milestones.handleEventBatchOfPartition([event]);
     expect(reads).toBe(1);
     // Several read models project the same events at the same time.
-    const shared = new StreamScopeCache(counted);
+    const shared = new WorkspaceScopeOfStreamCache(counted);
     const scopes = await Promise.all([shared.readScopesOfStreams(events), shared.readScopesOfStreams(events)]);
     expect(scopes.map((found) => [...found.values()])).toEqual([[ACME_LIVE_SCOPE], [ACME_LIVE_SCOPE]]);
     expect(reads).toBe(2);

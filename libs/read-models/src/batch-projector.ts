@@ -12,7 +12,7 @@ import {
   createRetryCounter,
   type StoredEvent,
 } from '@tracking/ports';
-import { type ShipmentEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import { type ShipmentEvent, upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
@@ -25,7 +25,7 @@ const MAX_ROWS_PER_READ = 32;
 /**
  * Total weight of the rows in memory at which the projector writes and drops them. One unit is about 1,000 characters.
  */
-const MAX_TOTAL_ROW_WEIGHT = 4_000;
+const MAX_ROW_WEIGHT_IN_PROJECTOR_MEMORY = 4_000;
 
 interface BatchProjectorOptions {
   readonly model: ReadModel;
@@ -33,7 +33,7 @@ interface BatchProjectorOptions {
   /** Writes the rows; by default, `rows` does. */
   readonly writer?: Pick<Collection<ReadModelRow>, 'writeMany'>;
   readonly cache: CachedRowsById;
-  readonly scopes: StreamScopeCache;
+  readonly scopes: WorkspaceScopeOfStreamCache;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
   readonly retainedSince?: () => Timestamp | undefined;
 }
@@ -64,13 +64,13 @@ export class BatchProjector implements EventHandler {
       if (index % MAX_EVENTS_BETWEEN_YIELDS === MAX_EVENTS_BETWEEN_YIELDS - 1) await setImmediate();
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
-      if (!rows.hasReadRows(reads)) await rows.readMissingRows(decoded.slice(index));
+      if (!rows.hasBufferedAllRows(reads)) await rows.readMissingRows(decoded.slice(index));
       try {
         for (const after of model.applyEventToRows(projected, rows.get).filter(isKept)) rows.bufferChangedRow(after);
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (rows.weight > MAX_TOTAL_ROW_WEIGHT) await rows.writeChangedRows();
+      if (rows.weight > MAX_ROW_WEIGHT_IN_PROJECTOR_MEMORY) await rows.writeChangedRows();
     }
     await rows.writeChangedRows();
     return [...failures.values()];
@@ -89,7 +89,7 @@ export class BatchProjector implements EventHandler {
       try {
         const { id, stream, position, handledPosition: place } = stored;
         const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: decodeEvent(stored) };
-        decoded.push({ stored, projected, reads: model.listRowIdsToRead?.(projected) ?? [] });
+        decoded.push({ stored, projected, reads: model.listRowIdsNeededToProjectEvent?.(projected) ?? [] });
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
@@ -105,7 +105,7 @@ const decodedEventCache = new WeakMap<StoredEvent, ShipmentEvent>();
 function decodeEvent(stored: StoredEvent): ShipmentEvent {
   const known = decodedEventCache.get(stored);
   if (known !== undefined) return known;
-  const event = toShipmentEvent(stored);
+  const event = upcastStoredShipmentEvent(stored);
   decodedEventCache.set(stored, event);
   return event;
 }
@@ -129,7 +129,7 @@ class ProjectedRowBuffer {
     this.updateCachedRowWeight(row);
   }
 
-  hasReadRows(ids: readonly string[]): boolean {
+  hasBufferedAllRows(ids: readonly string[]): boolean {
     return ids.every((id) => this.known.has(id));
   }
 
@@ -167,7 +167,7 @@ class ProjectedRowBuffer {
     const { model, rows, writer = rows, cache } = this.parts;
     const changed = [...this.changed.values()];
     if (changed.length > 0) await writer.writeMany(changed.map(createUpsertIfNewer));
-    if (model.listRowIdsToRead !== undefined) for (const row of changed) cache.set(row.id, row);
+    if (model.listRowIdsNeededToProjectEvent !== undefined) for (const row of changed) cache.set(row.id, row);
     this.present.clear();
     this.changed.clear();
     this.known.clear();
@@ -194,7 +194,7 @@ const MAX_REMEMBERED_SCOPES = 50_000;
 const MAX_CONCURRENT_READS = 16;
 
 /** Finds the scope of a stream in its first event. Caches the scopes of the most recently used streams. */
-export class StreamScopeCache {
+export class WorkspaceScopeOfStreamCache {
   /** The cache is limited by `maxSize`, because `max` would allocate memory for all entries immediately. */
   private readonly remembered = new LRUCache<string, WorkspaceScope>({
     maxSize: MAX_REMEMBERED_SCOPES,

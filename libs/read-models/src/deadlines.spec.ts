@@ -1,5 +1,5 @@
 import type { ShipmentStatus } from '@tracking/contracts';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createShipmentEventForTest,
@@ -16,7 +16,13 @@ const TUESDAY = '2026-03-03T08:00:00.000Z';
 
 function event(revision: number, next: string | null, body: { type: string; data: object }): ProjectedEvent {
   const stored = { ...createShipmentEventForTest(body, next), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
+  return {
+    id: stored.id,
+    stream,
+    position: stored.position,
+    scope: undefined,
+    event: upcastStoredShipmentEvent(stored),
+  };
 }
 const sent = { etd: null, eta: null, legs: [] };
 const created = (next: string | null, status: ShipmentStatus = 'pending') =>

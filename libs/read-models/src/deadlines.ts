@@ -43,7 +43,8 @@ export const deadlinesReadModel: ReadModel<NextRuleCheckRow, 'deadlines'> = {
   ],
   scoped: false,
 
-  listRowIdsToRead: ({ stream, event }) => (event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)]),
+  listRowIdsNeededToProjectEvent: ({ stream, event }) =>
+    event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)],
 
   applyEventToRows({ stream, event }, row) {
     const id = convertStreamNameToShipmentId(stream);
@@ -108,7 +109,7 @@ export interface ShipmentAffectedBySettings extends WorkspaceScope {
 }
 
 /** Queries for shipments whose rules must be checked. */
-export class DeadlineQueries {
+export class DueRuleCheckQueries {
   constructor(private readonly active: ActiveGenerationSelector<NextRuleCheckRow>) {}
 
   /**

@@ -3,7 +3,7 @@ import { DEFAULT_RULE_SETTINGS, DomainError, EMPTY_MILESTONE_DETAILS } from '@tr
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
   CancelShipmentCommand,
-  CorrectMilestone,
+  CorrectMilestoneCommand,
   RecordMilestoneCommand,
   ReopenCancelledShipmentCommand,
   RetractMilestoneCommand,
@@ -160,7 +160,7 @@ function correctOrRetract(
   n: number,
   minute: number,
   { timeline }: ShipmentState,
-): CorrectMilestone | RetractMilestoneCommand {
+): CorrectMilestoneCommand | RetractMilestoneCommand {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
   const about = { ...command(minute), shipment_id: `shp_${createNthTestShipmentToken(n)}`, milestone_id };
   if (random() < 0.5) return { ...about, type: 'RetractMilestone' };

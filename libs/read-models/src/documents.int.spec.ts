@@ -2,7 +2,7 @@ import { createFixedRowSource } from '../test/listed-shipments.ts';
 import {
   ACME_LIVE_SCOPE,
   ACME_TEST_SCOPE,
-  createDocumentRecord,
+  createSampleDocumentRecord,
   OTHER_WORKSPACE,
   createNthTestShipmentToken,
 } from '../test/shipment-events.ts';
@@ -36,7 +36,7 @@ describe('queries of documents', () => {
   });
 
   const add = (letter: string, fields = {}) =>
-    world.writer.writeDocumentEvent(n, createDocumentRecord(n, letter, fields), `o-${n}-${letter}`);
+    world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, letter, fields), `o-${n}-${letter}`);
 
   async function list(query: Partial<DocumentListQuery> = {}): Promise<string[][]> {
     await waitUntilCaughtUp(models);
@@ -94,19 +94,19 @@ describe('queries of documents', () => {
         limit: 10,
       },
     );
-    const rejected = createDocumentRecord(n, 'a', {
+    const rejected = createSampleDocumentRecord(n, 'a', {
       created_at: at(1),
       status: 'rejected',
       rejection_reason: 'blurred',
     });
-    expect(items).toEqual([createDocumentRecord(n, 'b', { created_at: at(2) }), rejected]);
+    expect(items).toEqual([createSampleDocumentRecord(n, 'b', { created_at: at(2) }), rejected]);
   });
 
   it('return one document with its object and shipment version, only in its own scope', async () => {
     await add('a');
     await waitUntilCaughtUp(models);
     const { documents } = models.queries;
-    const found = { document: createDocumentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
+    const found = { document: createSampleDocumentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
     expect(await documents.getDocument(ACME_LIVE_SCOPE, id(n, 'a'))).toEqual(found);
     expect(await documents.getDocument(ACME_TEST_SCOPE, id(n, 'a'))).toBeUndefined();
     expect(await documents.getDocument(OTHER_WORKSPACE, id(n, 'a'))).toBeUndefined();
@@ -150,16 +150,16 @@ describe('deleted documents', () => {
       ACME_LIVE_SCOPE,
     ].entries()) {
       await world.writer.createShipment(n, {}, scope);
-      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'a'), `o-${n}`, at(0));
-      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'b'), `o-${n}-stays`, at(0));
+      await world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, 'a'), `o-${n}`, at(0));
+      await world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, 'b'), `o-${n}-stays`, at(0));
       const deleted_at = n < 3 ? at(20) : at(25 - n);
       await world.writer.writeDocumentEvent(
         n,
-        createDocumentRecord(n, 'a', { status: 'deleted' }),
+        createSampleDocumentRecord(n, 'a', { status: 'deleted' }),
         `o-${n}`,
         deleted_at,
       );
-      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'c', { status: 'deleted' }), null, at(20));
+      await world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, 'c', { status: 'deleted' }), null, at(20));
       expected.push({ id: id(n, 'a'), object_id: `o-${n}`, deleted_at });
     }
     expected.sort((one, other) => (one.deleted_at + one.id < other.deleted_at + other.id ? -1 : 1));
@@ -190,21 +190,21 @@ describe('storage of a workspace', () => {
     const scopes = [ACME_LIVE_SCOPE, ACME_TEST_SCOPE, OTHER_WORKSPACE];
     for (const [n, scope] of scopes.entries()) {
       await world.writer.createShipment(n, {}, scope);
-      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'a', { size_bytes: 10 ** n }), `o-${n}`);
+      await world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, 'a', { size_bytes: 10 ** n }), `o-${n}`);
       await world.writer.writeDocumentEvent(
         n,
-        createDocumentRecord(n, 'b', { size_bytes: 500, status: 'pending_upload' }),
+        createSampleDocumentRecord(n, 'b', { size_bytes: 500, status: 'pending_upload' }),
         null,
       );
-      await world.writer.writeDocumentEvent(n, createDocumentRecord(n, 'c', { size_bytes: 7 }), `c-${n}`);
+      await world.writer.writeDocumentEvent(n, createSampleDocumentRecord(n, 'c', { size_bytes: 7 }), `c-${n}`);
       await world.writer.writeDocumentEvent(
         n,
-        createDocumentRecord(n, 'c', { size_bytes: 7, status: 'deleted' }),
+        createSampleDocumentRecord(n, 'c', { size_bytes: 7, status: 'deleted' }),
         `c-${n}`,
       );
       await world.writer.writeDocumentEvent(
         n,
-        createDocumentRecord(n, 'd', { size_bytes: 3, status: 'expired' }),
+        createSampleDocumentRecord(n, 'd', { size_bytes: 3, status: 'expired' }),
         null,
       );
     }

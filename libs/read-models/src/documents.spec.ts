@@ -1,8 +1,8 @@
 import type { DocumentRecord } from '@tracking/contracts';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
-  createDocumentRecord,
+  createSampleDocumentRecord,
   createSampleMilestone,
   createShipmentEventForTest,
   createNthTestShipmentToken,
@@ -17,7 +17,13 @@ function event(revision: number, type: string, data: object, imported = false): 
   const made = createShipmentEventForTest({ type, data }, null, new Date(DELETED_AT));
   const metadata = imported ? { ...made.metadata, imported } : made.metadata;
   const stored = { ...made, metadata, stream, revision, position: `${revision}` };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
+  return {
+    id: stored.id,
+    stream,
+    position: stored.position,
+    scope: ACME_LIVE_SCOPE,
+    event: upcastStoredShipmentEvent(stored),
+  };
 }
 
 function fold(...events: readonly ProjectedEvent[]): readonly DocumentReadModelRow[] {
@@ -27,8 +33,8 @@ function fold(...events: readonly ProjectedEvent[]): readonly DocumentReadModelR
   return [...rows.values()];
 }
 
-const pending = createDocumentRecord(1, 'a', { status: 'pending_upload', uploaded_at: null });
-const whole = createDocumentRecord(1, 'a');
+const pending = createSampleDocumentRecord(1, 'a', { status: 'pending_upload', uploaded_at: null });
+const whole = createSampleDocumentRecord(1, 'a');
 const deleted: DocumentRecord = { ...whole, status: 'deleted' };
 const requested = event(1, 'document.requested.v1', { stored: { document: pending, object_id: null } });
 const uploaded = event(2, 'document.uploaded.v1', {
@@ -69,7 +75,7 @@ describe('rows of documents', () => {
   });
 
   it('a replacement changes both documents', () => {
-    const other = createDocumentRecord(1, 'b', { replaces_document_id: whole.id });
+    const other = createSampleDocumentRecord(1, 'b', { replaces_document_id: whole.id });
     const replaced = { ...whole, replaced_by_document_id: other.id };
     const data = {
       stored: { document: other, object_id: 'obj-b' },
@@ -90,7 +96,7 @@ describe('rows of documents', () => {
   });
 
   it('deleting a replacement restores the replaced document', () => {
-    const former = createDocumentRecord(1, 'b');
+    const former = createSampleDocumentRecord(1, 'b');
     const stored = { document: deleted, object_id: 'obj-a' };
     const restored = { document: former, object_id: 'obj-b' };
     const data = { stored, restored, previous: whole, documents_count: 1 };

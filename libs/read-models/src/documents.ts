@@ -8,7 +8,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, IndexSpec } from '@tracking/ports';
-import { readChangedDocuments, type EventMetadata, type DocumentWithFileId } from '@tracking/shipments-domain';
+import { listDocumentsChangedByEvent, type EventMetadata, type DocumentWithFileId } from '@tracking/shipments-domain';
 import type { ActiveGenerationSelector } from './active-rows.ts';
 import {
   createScopeFilter,
@@ -18,7 +18,7 @@ import {
   SCOPE_FIELDS,
   pickScopeFields,
   type SortValues,
-  toShardKeyValues,
+  toShardKeyValuesOfScope,
 } from './read-model.ts';
 
 /** Row of one document, with separate fields for filters and sorting. */
@@ -62,10 +62,10 @@ export const documentsReadModel: ReadModel<DocumentReadModelRow, 'documents'> = 
   formerIndexes: { 1: DOCUMENT_INDEXES },
   scoped: true,
 
-  listRowIdsToRead: ({ event }) => readChangedDocuments(event).map(({ document }) => document.id),
+  listRowIdsNeededToProjectEvent: ({ event }) => listDocumentsChangedByEvent(event).map(({ document }) => document.id),
 
   applyEventToRows({ event, scope }, row) {
-    const documents = readChangedDocuments(event);
+    const documents = listDocumentsChangedByEvent(event);
     if (documents.length === 0) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     return documents.flatMap(({ document, object_id }) => {
@@ -115,7 +115,7 @@ export interface DocumentListQuery {
   readonly after?: SortValues | undefined;
 }
 
-export interface FoundDocument extends DocumentWithFileId {
+export interface DocumentWithShipmentVersion extends DocumentWithFileId {
   /** Version of the shipment after the last event that changed this document. The shipment can have a newer version. */
   readonly shipment_version: number;
 }
@@ -137,8 +137,8 @@ export class DocumentQueries {
   ) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws UnavailableError, BusyError */
-  async getDocument(scope: WorkspaceScope, id: string): Promise<FoundDocument | undefined> {
-    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValues(scope));
+  async getDocument(scope: WorkspaceScope, id: string): Promise<DocumentWithShipmentVersion | undefined> {
+    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValuesOfScope(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };

@@ -100,7 +100,7 @@ describe('queries of exceptions', () => {
     const put = async (n: number, of: ShipmentException, isNew: boolean) => {
       touched.add(of.id);
       all.set(of.id, of);
-      await (isNew ? world.writer.writeExceptionOpenedEvent(n, of) : world.writer.changeException(n, of));
+      await (isNew ? world.writer.writeExceptionOpenedEvent(n, of) : world.writer.writeExceptionChangeEvent(n, of));
     };
     for (let n = 0; n < 12; n += 1) {
       await world.writer.createShipment(n);

@@ -1,4 +1,4 @@
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createSampleException,
@@ -13,7 +13,13 @@ const stream = `shipment-${createNthTestShipmentToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
+  return {
+    id: stored.id,
+    stream,
+    position: stored.position,
+    scope: ACME_LIVE_SCOPE,
+    event: upcastStoredShipmentEvent(stored),
+  };
 }
 
 function fold(...events: readonly ProjectedEvent[]): readonly ExceptionReadModelRow[] {
@@ -67,7 +73,7 @@ describe('rows of exceptions', () => {
 
   it('a repeated resolution writes nothing', () => {
     const [row] = fold(opened, updated, resolved);
-    expect(exceptionsReadModel.listRowIdsToRead?.(resolved)).toEqual([hold.id]);
+    expect(exceptionsReadModel.listRowIdsNeededToProjectEvent?.(resolved)).toEqual([hold.id]);
     expect(exceptionsReadModel.applyEventToRows(resolved, () => row)).toEqual([]);
   });
 

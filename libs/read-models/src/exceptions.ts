@@ -75,7 +75,7 @@ export const exceptionsReadModel: ReadModel<ExceptionReadModelRow, 'exceptions'>
 
   weight: ({ exception }) => 1 + Math.round(JSON.stringify(exception).length / 1_000),
 
-  listRowIdsToRead({ event }) {
+  listRowIdsNeededToProjectEvent({ event }) {
     const change = readExceptionChange(event);
     return change === undefined || isWholeExceptionInChange(change) ? [] : [change.id];
   },
@@ -115,13 +115,13 @@ export interface ExceptionListQuery {
 }
 
 /** Limits of the work for one page. All parts of the list share these limits. */
-const EXCEPTION_LIST_SCAN_BOUNDS: ListScanWorkLimits = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
+const EXCEPTION_LIST_PAGE_SCAN_LIMITS: ListScanWorkLimits = { visit: 2_000, stretches: 2, bytes: MAX_PAGE_BYTES };
 
 /** Queries of exceptions. For read-your-writes, wait with `ReadModelProgress`. */
 export class ExceptionQueries {
   constructor(
     private readonly active: Pick<ActiveGenerationSelector<ExceptionReadModelRow>, 'openActiveGenerationRows'>,
-    private readonly bounds = EXCEPTION_LIST_SCAN_BOUNDS,
+    private readonly bounds = EXCEPTION_LIST_PAGE_SCAN_LIMITS,
   ) {}
 
   /**
@@ -135,7 +135,7 @@ export class ExceptionQueries {
     { filter, sort, limit, after }: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
     const rows = await this.active.openActiveGenerationRows();
-    const parts = splitIntoListParts(scope, filter, sort, after);
+    const parts = splitExceptionListIntoIndexRanges(scope, filter, sort, after);
     const { stretches } = this.bounds;
     const visit = Math.ceil(this.bounds.visit / parts.length);
     const bytes = this.bounds.bytes / parts.length;
@@ -181,7 +181,7 @@ interface IndexRanges {
 }
 
 /** Splits the list into ranges of an index. If the list is sorted by severity, it has one part per severity. */
-function splitIntoListParts(
+function splitExceptionListIntoIndexRanges(
   scope: WorkspaceScope,
   filter: ExceptionListFilter,
   sort: ExceptionSort,
@@ -190,20 +190,20 @@ function splitIntoListParts(
   if (filter.unassigned === true && filter.assignee !== undefined) return [];
   if (sort !== '-severity') {
     const toSortValues = (values: readonly unknown[]) => values as SortValues;
-    return [{ ...createExceptionListPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
+    return [{ ...buildExceptionListQueryPart(scope, filter, sort === '-opened_at'), after, toSortValues }];
   }
   const begun = SEVERITIES_DESCENDING.findIndex((severity) => severity === after?.[0]);
   const left = SEVERITIES_DESCENDING.filter((_, at) => at >= begun);
   return left
     .filter((severity) => filter.severity?.includes(severity) ?? true)
     .map((severity) => ({
-      ...createExceptionListPart(scope, { ...filter, severity: [severity] }, false),
+      ...buildExceptionListQueryPart(scope, { ...filter, severity: [severity] }, false),
       after: severity === after?.[0] ? after.slice(1) : undefined,
       toSortValues: (values) => [severity, ...values] as SortValues,
     }));
 }
 
-function createExceptionListPart(
+function buildExceptionListQueryPart(
   scope: WorkspaceScope,
   filter: ExceptionListFilter,
   descending: boolean,

@@ -82,7 +82,7 @@ export class Generations {
     return this.updateGenerationPointer(now, { active: now.building, building: null, retiring: now.active });
   }
 
-  async finishGenerationRetirement(now: GenerationsDocument): Promise<boolean> {
+  async clearRetiringGenerationInPointer(now: GenerationsDocument): Promise<boolean> {
     return this.updateGenerationPointer(now, { retiring: null });
   }
 

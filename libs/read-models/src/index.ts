@@ -1,6 +1,6 @@
 export { DEFAULT_PARTITIONS, type RetryOutcome } from '@tracking/subscriptions';
 export {
-  type DeadlineQueries,
+  type DueRuleCheckQueries,
   type DueShipment,
   FINAL_SHIPMENT_STATUSES,
   type ShipmentAffectedBySettings,
@@ -13,7 +13,7 @@ export {
   type ReadModelsOptions,
   type NamedReadModelStatus,
 } from './read-models.ts';
-export type { DeletedDocument, DocumentListQuery, DocumentQueries, FoundDocument } from './documents.ts';
+export type { DeletedDocument, DocumentListQuery, DocumentQueries, DocumentWithShipmentVersion } from './documents.ts';
 export {
   type ExceptionListQuery,
   type ExceptionQueries,
@@ -22,7 +22,7 @@ export {
   type ExceptionSort,
 } from './exceptions.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones.ts';
-export { PublishedEventFeed, type EventFeedOptions, type FollowFilter } from './published-events/event-feed.ts';
+export { PublishedEventFeed, type EventFeedOptions, type FollowedEventFilter } from './published-events/event-feed.ts';
 export type { PublishedEventFollower, EncodedPublicEvent } from './published-events/followed-events.ts';
 export type { EventListQuery, EventQueries } from './published-events/event-queries.ts';
 export { PublishedEventReader } from './published-events/published-events.ts';

@@ -4,18 +4,18 @@ import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
   type CheckpointWriter,
-  createStreamPartition,
+  createPartitionOfStreamPrefixes,
   describeError,
   type EventHandler,
   type HandledPosition,
   PartitionedSubscription,
-  type SubscriptionListener,
+  type PartitionProgressListener,
 } from '@tracking/subscriptions';
 import type { ActiveGenerationSelector } from './active-rows.ts';
 import type { LazilyOpenedCollections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
 import type { ProgressOfProjectedPartitions } from './projected-partitions.ts';
-import { BatchProjector, type ProjectionMetrics, type StreamScopeCache } from './batch-projector.ts';
+import { BatchProjector, type ProjectionMetrics, type WorkspaceScopeOfStreamCache } from './batch-projector.ts';
 import { RowCache } from './row-cache.ts';
 import { RowWriter } from './row-writer.ts';
 
@@ -44,7 +44,7 @@ export interface ReadModelLifecycleOptions {
   /** Maximum number of cached rows of each generation over all partitions, for rows of ordinary size. */
   readonly cachedRows: number;
   /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
-  readonly scopes: StreamScopeCache;
+  readonly scopes: WorkspaceScopeOfStreamCache;
   /** Receives the progress of all partitions that this process projects. */
   readonly projected: ProgressOfProjectedPartitions;
   /** Milliseconds for which a replaced generation is still projected. */
@@ -86,22 +86,22 @@ export class ReadModelLifecycle {
 
   /** Resolves when the queried generation has contained all stored events once. */
   startReadModelLifecycle(): Promise<void> {
-    this.runLifecycleStepNow();
+    this.runReadModelLifecycleStep();
     // Metrics are recorded outside of steps, because a step can wait for its store.
     // All read models of the process read their pointers at the same times, with one read.
     this.stopTicks = runAtTicks(READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS, () => {
-      this.recordMetrics();
-      this.runLifecycleStepNow();
+      this.recordLagAndParkedStreamMetrics();
+      this.runReadModelLifecycleStep();
     });
     return this.ready.promise;
   }
 
   /** Runs a step now. If a step is already running, another step follows it. */
-  runLifecycleStepNow(): void {
+  runReadModelLifecycleStep(): void {
     this.again = true;
-    this.stepping ??= this.maintainGenerationsUntilSettled().finally(() => {
+    this.stepping ??= this.repeatGenerationMaintenanceWhileRequested().finally(() => {
       this.stepping = undefined;
-      if (this.again && !this.stopped) this.runLifecycleStepNow();
+      if (this.again && !this.stopped) this.runReadModelLifecycleStep();
     });
   }
 
@@ -119,7 +119,7 @@ export class ReadModelLifecycle {
     for (const projection of this.projections.values()) projection.retryRequestedParkedStreams();
   }
 
-  private async maintainGenerationsUntilSettled(): Promise<void> {
+  private async repeatGenerationMaintenanceWhileRequested(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
@@ -150,7 +150,7 @@ export class ReadModelLifecycle {
     if (await this.parts.generations.replaceOutdatedGeneration(this.active.model, now)) this.again = true;
     await this.activateGenerationIfCaughtUp(now);
     await this.retireGenerationIfDue(now);
-    this.dropOldGenerationsIfDue(now);
+    this.dropOldGenerationsAfterChangeOrMinute(now);
     if (!this.isReady && (await this.active.isGenerationComplete(now.active))) {
       this.isReady = true;
       this.ready.resolve();
@@ -194,10 +194,11 @@ export class ReadModelLifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS) setTimeout(() => this.runLifecycleStepNow(), left).unref();
+      if (left < READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS)
+        setTimeout(() => this.runReadModelLifecycleStep(), left).unref();
       return;
     }
-    if (await this.parts.generations.finishGenerationRetirement(now)) this.replaced.delete(now.retiring);
+    if (await this.parts.generations.clearRetiringGenerationInPointer(now)) this.replaced.delete(now.retiring);
     this.again = true;
   }
 
@@ -205,7 +206,7 @@ export class ReadModelLifecycle {
    * Drops old generations after every change of the pointer and once a minute, because a runner in another process may
    * write a row after a drop.
    */
-  private dropOldGenerationsIfDue(now: GenerationsDocument): void {
+  private dropOldGenerationsAfterChangeOrMinute(now: GenerationsDocument): void {
     this.steps += 1;
     if (now.version === this.sweptVersion && this.steps % LIFECYCLE_STEPS_PER_SWEEP !== 0) return;
     // Dropping runs outside of steps, because a large generation takes long and other steps are due meanwhile.
@@ -222,7 +223,7 @@ export class ReadModelLifecycle {
     }
   }
 
-  private recordMetrics(): void {
+  private recordLagAndParkedStreamMetrics(): void {
     const { metrics } = this.parts;
     const labels = { read_model: this.active.model.name };
     const { generation } = this.active.progress;
@@ -255,7 +256,7 @@ export class ReadModelLifecycle {
       return new CatchUpSubscription({
         ...options,
         createHandler,
-        partitions: [createStreamPartition([SHIPMENT_STREAM_PREFIX])],
+        partitions: [createPartitionOfStreamPrefixes([SHIPMENT_STREAM_PREFIX])],
       });
     }
     const { count, pollMs, canLeaveSinglePartition } = partitions;
@@ -270,7 +271,7 @@ export class ReadModelLifecycle {
     });
   }
 
-  private createSubscriptionListener(generation: number): SubscriptionListener {
+  private createSubscriptionListener(generation: number): PartitionProgressListener {
     const { projected } = this.parts;
     const { model, progress } = this.active;
     const describe = (partition: string, position: HandledPosition | undefined, held = true) => {
@@ -279,7 +280,7 @@ export class ReadModelLifecycle {
     return {
       onAcquired: (partition, position) => {
         progress.addLocalPartition(generation, partition, position);
-        projected.recordPartitionProgress(describe(partition, position));
+        projected.updatePartitionProgressAndNotifyFollowers(describe(partition, position));
       },
       onHandling: (partition, position) => {
         progress.recordPositionOfRowsBeingWritten(generation, partition, position);
@@ -288,13 +289,13 @@ export class ReadModelLifecycle {
       onAdvanced: (partition, position, isIdle) => {
         progress.recordHandledPosition(generation, partition, position);
         if (isIdle) projected.recordProgressPastOtherPartitionsEvents(describe(partition, position));
-        else projected.recordPartitionProgress(describe(partition, position));
+        else projected.updatePartitionProgressAndNotifyFollowers(describe(partition, position));
       },
       onReleased: (partition) => {
         progress.removeLocalPartitionProgress(generation, partition);
-        projected.recordPartitionProgress(describe(partition, undefined, false));
+        projected.updatePartitionProgressAndNotifyFollowers(describe(partition, undefined, false));
       },
-      onCompleted: () => this.runLifecycleStepNow(),
+      onCompleted: () => this.runReadModelLifecycleStep(),
     };
   }
 

@@ -44,11 +44,11 @@ describe('queries of milestones', () => {
 
   it('return milestones in timeline order, page by page', async () => {
     const at = (hour: number) => `2026-03-02T0${hour}:00:00.000Z`;
-    await world.writer.recordMilestone(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
-    await world.writer.recordMilestone(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
-    await world.writer.recordMilestone(n, 'c', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
-    await world.writer.recordMilestone(n, 'b', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
-    await world.writer.recordMilestone(n, 'a', { occurred_at: at(1), sequence: 9, recorded_at: at(7) });
+    await world.writer.writeMilestoneRecordedEvent(n, 'e', { occurred_at: at(2), sequence: 10, recorded_at: at(5) });
+    await world.writer.writeMilestoneRecordedEvent(n, 'd', { occurred_at: at(1), sequence: 40, recorded_at: at(6) });
+    await world.writer.writeMilestoneRecordedEvent(n, 'c', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.writeMilestoneRecordedEvent(n, 'b', { occurred_at: at(1), sequence: 40, recorded_at: at(5) });
+    await world.writer.writeMilestoneRecordedEvent(n, 'a', { occurred_at: at(1), sequence: 9, recorded_at: at(7) });
     const expected = ['a', 'b', 'c', 'd', 'e'];
     expect(await list()).toEqual([expected]);
     expect(await list({ limit: 2 })).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
@@ -58,7 +58,7 @@ describe('queries of milestones', () => {
   it('return only the requested classifiers and container', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated', 'planned'];
     for (const [index, classifier] of classifiers.entries()) {
-      await world.writer.recordMilestone(n, String.fromCharCode(97 + index), {
+      await world.writer.writeMilestoneRecordedEvent(n, String.fromCharCode(97 + index), {
         classifier,
         container_number: `C${index % 2}`,
       });
@@ -72,9 +72,11 @@ describe('queries of milestones', () => {
 
   it('omit superseded and retracted milestones unless requested', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated'];
-    await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createNthTestShipmentToken(n)}a`]);
-    await world.writer.recordMilestone(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
+    await world.writer.writeMilestoneRecordedEvent(n, 'a', { classifier: 'estimated' });
+    await world.writer.writeMilestoneRecordedEvent(n, 'b', { classifier: 'estimated' }, [
+      `mst_${createNthTestShipmentToken(n)}a`,
+    ]);
+    await world.writer.writeMilestoneRecordedEvent(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
     expect(await list({ classifiers })).toEqual([['b']]);
     expect(await list({ classifiers, include_superseded: true })).toEqual([['a', 'b']]);
     expect(await list({ classifiers, include_retracted: true })).toEqual([['b', 'c']]);
@@ -82,7 +84,7 @@ describe('queries of milestones', () => {
   });
 
   it('return nothing of another scope', async () => {
-    await world.writer.recordMilestone(n, 'a');
+    await world.writer.writeMilestoneRecordedEvent(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
     expect(

@@ -1,4 +1,4 @@
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
   createSampleMilestone,
@@ -13,7 +13,13 @@ const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME_LIVE_SCOPE, event: toShipmentEvent(stored) };
+  return {
+    id: stored.id,
+    stream,
+    position: stored.position,
+    scope: ACME_LIVE_SCOPE,
+    event: upcastStoredShipmentEvent(stored),
+  };
 }
 const estimate = (id: string) => createSampleMilestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });
@@ -42,7 +48,7 @@ describe('rows of milestones', () => {
   });
 
   it('a newer estimate supersedes the older one', () => {
-    expect(milestonesReadModel.listRowIdsToRead?.(second)).toEqual([estimate('a').id]);
+    expect(milestonesReadModel.listRowIdsNeededToProjectEvent?.(second)).toEqual([estimate('a').id]);
     const rows = fold(first, second);
     expect(rows.get(estimate('a').id)).toMatchObject({
       superseded: true,
@@ -114,7 +120,7 @@ describe('rows of milestones', () => {
 
   it('an event about no milestone writes nothing', () => {
     const changed = event(1, 'shipment.changed.v1', { changes: {} });
-    expect(milestonesReadModel.listRowIdsToRead?.(changed)).toEqual([]);
+    expect(milestonesReadModel.listRowIdsNeededToProjectEvent?.(changed)).toEqual([]);
     expect(fold(changed).size).toBe(0);
   });
 });

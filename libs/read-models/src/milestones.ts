@@ -44,7 +44,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
   indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE_SORT_FIELDS] }],
   scoped: true,
 
-  listRowIdsToRead({ event }) {
+  listRowIdsNeededToProjectEvent({ event }) {
     const changes = readTimelineChangesOfEvent(event);
     if (!changes) return [];
     const { milestone, isNew, superseded, restored } = changes;
@@ -64,7 +64,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
       const before = row(id);
       if (!before) throw new Error(`event ${event.type} replaces milestone ${id}, which does not exist`);
       if (before.revision >= revision || 'dropped' in before) return [];
-      return [createMilestoneRow({ ...before.milestone, superseded_at }, before, revision)];
+      return [createMilestoneReadModelRow({ ...before.milestone, superseded_at }, before, revision)];
     };
     const changed = [
       ...superseded.flatMap((id) => other(id, at)),
@@ -72,7 +72,7 @@ export const milestonesReadModel: ReadModel<StoredMilestoneRow, 'milestones'> = 
       ...(milestone === null
         ? []
         : [
-            createMilestoneRow(
+            createMilestoneReadModelRow(
               addReportTimeToMilestone(
                 milestone,
                 changes.isNew ? undefined : getMilestoneUnlessDropped(row(milestone.id)),
@@ -94,7 +94,11 @@ function getMilestoneUnlessDropped(row: StoredMilestoneRow | undefined): Milesto
   return row === undefined || 'dropped' in row ? undefined : row.milestone;
 }
 
-function createMilestoneRow(milestone: Milestone, scope: WorkspaceScope, revision: number): MilestoneReadModelRow {
+function createMilestoneReadModelRow(
+  milestone: Milestone,
+  scope: WorkspaceScope,
+  revision: number,
+): MilestoneReadModelRow {
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,

@@ -19,7 +19,7 @@ function model(version: number): ReadModel<Made> {
     version,
     indexes: [],
     scoped: false,
-    listRowIdsToRead: ({ stream }) => [stream],
+    listRowIdsNeededToProjectEvent: ({ stream }) => [stream],
     applyEventToRows: ({ stream, event: { revision } }) => [{ id: stream, revision, by: version }],
   };
 }
@@ -87,7 +87,7 @@ describe('a changed version of a read model', () => {
     await waitUntilTrue(async () => (await before.by(1)) === 1);
     // Pointer in the state that a process of the next version writes while it builds.
     expect(await before.generations.replaceOutdatedGeneration(model(2), await before.generation())).toBe(true);
-    before.lifecycle.runLifecycleStepNow();
+    before.lifecycle.runReadModelLifecycleStep();
     for (let n = 2; n <= 20; n += 1) await world.writer.createShipment(n);
     await waitUntilTrue(async () => (await before.by(20)) === 1);
 

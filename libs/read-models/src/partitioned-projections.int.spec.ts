@@ -32,7 +32,7 @@ describe('projections in partitions', () => {
 
   const expectPartitions = (partitions: number) =>
     eventually(async () => {
-      expect((await counts.listPartitionCounts()).map((each) => each.partitions)).toEqual(
+      expect((await counts.listPartitionCountPerSubscriber()).map((each) => each.partitions)).toEqual(
         READ_MODEL_NAMES.map(() => partitions),
       );
     }, DEADLINE);
@@ -98,7 +98,7 @@ describe('projections in partitions', () => {
     const models = await world.startReadModels({ partitions });
     const position = await world.writer.createShipment(1);
     expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
-    expect((await counts.listPartitionCounts()).every((each) => each.partitions === 1)).toBe(true);
+    expect((await counts.listPartitionCountPerSubscriber()).every((each) => each.partitions === 1)).toBe(true);
     canLeaveSinglePartition = true;
     await expectPartitions(4);
     const next = await world.writer.createShipment(2);

@@ -23,7 +23,7 @@ function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
     version: 1,
     indexes: [],
     scoped: false,
-    listRowIdsToRead: ({ stream }) => [stream],
+    listRowIdsNeededToProjectEvent: ({ stream }) => [stream],
     applyEventToRows({ stream, event: { revision } }, row) {
       const before = row(stream);
       if (before && before.revision >= revision) return [];

@@ -202,19 +202,20 @@ describe('messages about projected partitions', () => {
 
   it('contain all held partitions first, and then the latest state of each changed partition', async () => {
     const projected = new ProgressOfProjectedPartitions();
-    projected.recordPartitionProgress(progress('a', '0001'));
-    projected.recordPartitionProgress(progress('b', '0001'));
-    projected.recordPartitionProgress(progress('b', null, false));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('b', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('b', null, false));
     const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
     expect(messages).toEqual([{ partitions: [progress('a', '0001')] }]);
-    for (const position of ['0002', '0003', '0004']) projected.recordPartitionProgress(progress('a', position));
-    projected.recordPartitionProgress(progress('c', null));
+    for (const position of ['0002', '0003', '0004'])
+      projected.updatePartitionProgressAndNotifyFollowers(progress('a', position));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('c', null));
     await setImmediate();
     expect(messages.slice(1)).toEqual([{ partitions: [progress('a', '0004'), progress('c', null)] }]);
-    projected.recordPartitionProgress(progress('a', '0005'));
-    projected.recordPartitionProgress(progress('c', null, false));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0005'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('c', null, false));
     await eventually(() =>
       expect(messages.slice(2)).toEqual([
         {
@@ -225,7 +226,7 @@ describe('messages about projected partitions', () => {
     );
     ending.abort();
     await following;
-    projected.recordPartitionProgress(progress('a', '0006'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0006'));
     await setImmediate();
     expect(messages).toHaveLength(3);
   });
@@ -239,14 +240,14 @@ describe('messages about projected partitions', () => {
       messages.map(({ partitions }) => partitions.map(({ partition, position }) => `${partition} ${position}`));
     projected.recordStartOfEventHandling(progress('a', null));
     projected.recordStartOfEventHandling(progress('b', null));
-    projected.recordPartitionProgress(progress('a', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0001'));
     await setImmediate();
     expect(listReported()).toEqual([[]]);
-    projected.recordPartitionProgress(progress('b', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('b', '0001'));
     await setImmediate();
     expect(listReported()).toEqual([[], ['a 0001', 'b 0001']]);
     projected.recordStartOfEventHandling(progress('b', null));
-    projected.recordPartitionProgress(progress('a', '0002'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0002'));
     await eventually(() => expect(listReported().slice(2)).toEqual([['a 0002']]));
     ending.abort();
     await following;
@@ -255,7 +256,7 @@ describe('messages about projected partitions', () => {
   it('contain one position for all partitions of a generation that only passed events of others', async () => {
     const projected = new ProgressOfProjectedPartitions();
     const [a, b, c] = ['v1.shipment-a-h', 'v1.shipment-i-p', 'v1.shipment-q-7'] as const;
-    for (const partition of [a, b, c]) projected.recordPartitionProgress(progress(partition, '0001'));
+    for (const partition of [a, b, c]) projected.updatePartitionProgressAndNotifyFollowers(progress(partition, '0001'));
     const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
@@ -265,7 +266,7 @@ describe('messages about projected partitions', () => {
     const { read_model, generation } = progress(a, null);
     expect(messages[1]).toEqual({ partitions: [], generations: [{ read_model, generation, position: '0001' }] });
     // No further event follows.
-    projected.recordPartitionProgress(progress(a, '0002'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress(a, '0002'));
     await eventually(() =>
       expect(messages.at(-1)?.generations).toEqual([{ read_model, generation, position: '0002' }]),
     );
@@ -293,7 +294,7 @@ describe('messages about projected partitions', () => {
 
   it('name the single partition, because earlier releases follow it', async () => {
     const projected = new ProgressOfProjectedPartitions();
-    projected.recordPartitionProgress(progress('shipment-', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('shipment-', '0001'));
     const messages: ProjectionProgressMessage[] = [];
     const ending = new AbortController();
     const following = projected.follow((message) => void messages.push(message), ending.signal);
@@ -313,10 +314,10 @@ describe('messages about projected partitions', () => {
       return ready;
     };
     const following = projected.follow(take, ending.signal);
-    projected.recordPartitionProgress(progress('a', '0001'));
+    projected.updatePartitionProgressAndNotifyFollowers(progress('a', '0001'));
     await eventually(() => expect(messages).toHaveLength(2));
     for (let round = 0; round < 50; round += 1) {
-      projected.recordPartitionProgress(progress('a', String(1_000 + round)));
+      projected.updatePartitionProgressAndNotifyFollowers(progress('a', String(1_000 + round)));
       await waitForSimulatedDelay(1);
     }
     expect(messages).toHaveLength(2);

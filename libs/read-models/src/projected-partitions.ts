@@ -123,19 +123,19 @@ export class ProgressOfProjectedPartitions {
 
   /** Records that a partition handles events. Changes wait for it for a short time. */
   recordStartOfEventHandling(partition: PartitionIdentity): void {
-    this.handling.add(createPartitionKey(partition));
+    this.handling.add(createKeyOfProjectedPartition(partition));
   }
 
-  recordPartitionProgress(progress: PartitionProgress): void {
+  updatePartitionProgressAndNotifyFollowers(progress: PartitionProgress): void {
     const { partition, position, held } = progress;
-    this.handling.delete(createPartitionKey(progress));
+    this.handling.delete(createKeyOfProjectedPartition(progress));
     const generation = this.getOrCreatePartitionsOfGeneration(progress);
     const { positions } = generation;
     if (held) positions.set(partition, position);
     else positions.delete(partition);
     if (positions.size === 0) this.held.delete(createGenerationKey(progress));
     for (const follower of this.followers) {
-      follower.addPartitionProgress(createPartitionKey(progress), progress);
+      follower.addPartitionProgress(createKeyOfProjectedPartition(progress), progress);
       // The other partitions may have passed the event before, and waited for this one.
       if (positions.size > 1) follower.addGenerationProgress(generation);
     }
@@ -149,7 +149,7 @@ export class ProgressOfProjectedPartitions {
   recordProgressPastOtherPartitionsEvents(progress: PartitionProgress): void {
     const generation = this.getOrCreatePartitionsOfGeneration(progress);
     // Releases without partitions follow a single partition, and do not know the progress of its generation.
-    if (generation.positions.size <= 1) return this.recordPartitionProgress(progress);
+    if (generation.positions.size <= 1) return this.updatePartitionProgressAndNotifyFollowers(progress);
     generation.positions.set(progress.partition, progress.position);
     for (const follower of this.followers) follower.addGenerationProgress(generation);
     this.scheduleSend();
@@ -197,7 +197,7 @@ function createGenerationKey({ read_model, generation }: PartitionIdentity): str
   return `${read_model}/${generation}`;
 }
 
-function createPartitionKey(partition: PartitionIdentity): string {
+function createKeyOfProjectedPartition(partition: PartitionIdentity): string {
   return `${createGenerationKey(partition)}/${partition.partition}`;
 }
 
@@ -228,7 +228,7 @@ export async function followProjections(
     const apply = (reported: PartitionProgress) => {
       const { read_model, generation, partition, position } = reported;
       const progress = progressByName.get(read_model);
-      const key = createPartitionKey(reported);
+      const key = createKeyOfProjectedPartition(reported);
       if (!reported.held) {
         if (held.delete(key)) progress?.recordEndOfRemotePartitionProjection(generation, partition);
         return;

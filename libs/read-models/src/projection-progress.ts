@@ -1,6 +1,6 @@
 import { BusyError, type Position, UnavailableError } from '@tracking/ports';
 import { type CheckpointDocument, type HandledPosition, toHandledPosition } from '@tracking/subscriptions';
-import { ProcessCountsOfSlots, SlotPositions } from './slots.ts';
+import { ProcessCountsOfSlots, PositionsReachedByStreamSlots } from './slots.ts';
 
 /** Positions by slot. A read that waits for them needs nothing of other slots. */
 export type AwaitedSlots = ReadonlyMap<number, Position>;
@@ -33,12 +33,12 @@ interface RemoteProgressReader {
  */
 export class ProjectionProgress {
   /** Handled positions by generation. */
-  private readonly known = new Map<number, SlotPositions>();
+  private readonly known = new Map<number, PositionsReachedByStreamSlots>();
   /**
    * Log positions up to which this process may have written rows, by generation. Rows can be read before their position
    * is handled.
    */
-  private readonly written = new Map<number, SlotPositions>();
+  private readonly written = new Map<number, PositionsReachedByStreamSlots>();
   /** Partitions that this process projects. */
   private readonly local = new ProcessCountsOfSlots();
   /** Partitions that followed processes project. */
@@ -76,7 +76,7 @@ export class ProjectionProgress {
     if (active > (this.next ?? this.queried)) this.next = active;
     if (this.next === undefined) return;
     const gone = active === this.next && this.queried !== retiring;
-    if (!gone && !this.hasAllPartitionsLocally()) await this.recordRemoteCheckpoints();
+    if (!gone && !this.hasAllPartitionsLocally()) await this.readAndApplyRemoteCheckpoints();
     this.switchGenerationIfCaughtUp(gone);
   }
 
@@ -86,7 +86,7 @@ export class ProjectionProgress {
   }
 
   removeLocalPartitionProgress(generation: number, partition: string): void {
-    this.local.decrementPartitionSlotCounts(generation, partition);
+    this.local.decrementSlotProcessCounts(generation, partition);
   }
 
   /** Records that a followed process projects the partition, and reports its progress from now on. */
@@ -96,7 +96,7 @@ export class ProjectionProgress {
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
   recordEndOfRemotePartitionProjection(generation: number, partition: string): void {
-    this.followed.decrementPartitionSlotCounts(generation, partition);
+    this.followed.decrementSlotProcessCounts(generation, partition);
   }
 
   /** Records that a followed process has reported all partitions that it projects. */
@@ -260,22 +260,22 @@ export class ProjectionProgress {
     while (this.waiters.length + this.slotWaiters.size > 0) {
       await this.remote.waitForNextPoll(this.isProgressReported());
       if (!this.hasAllPartitionsLocally())
-        await this.refreshProjectionProgress().catch((error: unknown) => this.failWaiters(error));
+        await this.refreshProjectionProgress().catch((error: unknown) => this.failWaitingReadsIfUnavailable(error));
     }
     this.watching = false;
   }
 
-  private failWaiters(error: unknown): void {
+  private failWaitingReadsIfUnavailable(error: unknown): void {
     if (error instanceof UnavailableError)
       for (const waiter of this.listReadsWaitingForProjection()) waiter.fail(error);
   }
 
   private async refreshProjectionProgress(): Promise<void> {
     await this.remote.refreshPointer();
-    await this.recordRemoteCheckpoints();
+    await this.readAndApplyRemoteCheckpoints();
   }
 
-  private async recordRemoteCheckpoints(): Promise<void> {
+  private async readAndApplyRemoteCheckpoints(): Promise<void> {
     const checkpoints = await this.remote.checkpoints();
     // Older generations first: a switch to the next generation compares it with all that was read of the queried one.
     for (const checkpoint of checkpoints.toSorted((one, other) => one.generation - other.generation)) {
@@ -286,8 +286,11 @@ export class ProjectionProgress {
   }
 }
 
-function getOrCreateSlotPositions(positions: Map<number, SlotPositions>, generation: number): SlotPositions {
-  const places = positions.get(generation) ?? new SlotPositions();
+function getOrCreateSlotPositions(
+  positions: Map<number, PositionsReachedByStreamSlots>,
+  generation: number,
+): PositionsReachedByStreamSlots {
+  const places = positions.get(generation) ?? new PositionsReachedByStreamSlots();
   positions.set(generation, places);
   return places;
 }

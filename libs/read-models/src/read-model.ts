@@ -68,7 +68,7 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
    * Returns the ids of the rows that `applyEventToRows` reads. If the function is absent, `applyEventToRows` reads no
    * rows and no rows are cached.
    */
-  listRowIdsToRead?(event: ProjectedEvent): readonly string[];
+  listRowIdsNeededToProjectEvent?(event: ProjectedEvent): readonly string[];
   /**
    * Returns the new state of the rows that the event changes. Pure. Omits rows that already reflect the event; stored
    * rows of a newer revision are not overwritten. An error parks the stream.
@@ -116,7 +116,7 @@ export function createScopeFilter(scope: WorkspaceScope): Filter {
 }
 
 /** Returns the values of the shard key of rows in the scope. */
-export function toShardKeyValues(scope: WorkspaceScope): ShardValues {
+export function toShardKeyValuesOfScope(scope: WorkspaceScope): ShardValues {
   return collectScopeFieldValues([scope]);
 }
 

@@ -12,8 +12,8 @@ describe('read models over the embedded engines', () => {
   async function write(from: number, to: number): Promise<void> {
     for (let n = from; n < to; n += 1) {
       await world.writer.createShipment(n);
-      await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [
+      await world.writer.writeMilestoneRecordedEvent(n, 'a', { classifier: 'estimated' });
+      await world.writer.writeMilestoneRecordedEvent(n, 'b', { classifier: 'estimated' }, [
         `mst_${createNthTestShipmentToken(n)}a`,
       ]);
       await world.writer.writeShipmentChangedEvent(n, { status: 'in_transit' });
@@ -70,7 +70,7 @@ describe('read models over the embedded engines', () => {
     await newer.ready;
     for (let n = 0; n < 40; n += 1) {
       await world.writer.createShipment(n);
-      await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
+      await world.writer.writeMilestoneRecordedEvent(n, 'a', { classifier: 'estimated' });
       await world.writer.writeShipmentChangedEvent(n, { status: 'in_transit' });
     }
     await waitUntilCaughtUp(newer);

@@ -87,7 +87,7 @@ describe('read models over the embedded engines', () => {
     await waitUntilCaughtUp(first);
     await first.stop();
     await world.writer.writeShipmentChangedEvent(1, { house_bill: 'HB' });
-    await world.writer.recordMilestone(1, 'a');
+    await world.writer.writeMilestoneRecordedEvent(1, 'a');
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
     expect(
@@ -113,7 +113,7 @@ describe('read models over the embedded engines', () => {
     await first.stop();
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await second.ready;
-    await world.writer.recordMilestone(1, 'a');
+    await world.writer.writeMilestoneRecordedEvent(1, 'a');
     await waitUntilCaughtUp(second);
     expect(
       (
@@ -150,7 +150,7 @@ describe('read models over the embedded engines', () => {
     const value = (name: string, model: string) => metrics.getMetricValue(`read_model_${name}{read_model="${model}"}`);
     const models = await world.startReadModels({ metrics });
     await world.writer.createShipment(1);
-    await world.writer.recordMilestone(1, 'a');
+    await world.writer.writeMilestoneRecordedEvent(1, 'a');
     await world.writer.appendEventsWithBodies(1, { type: 'shipment.unknown.v1', data: {} });
     await waitUntilCaughtUp(models);
     await waitUntilTrue(() => value('parked_streams', 'shipments') === 1);

@@ -18,7 +18,7 @@ import {
   toLogPosition,
   type RetryOutcome,
 } from '@tracking/subscriptions';
-import { ProjectionMetrics, StreamScopeCache } from './batch-projector.ts';
+import { ProjectionMetrics, WorkspaceScopeOfStreamCache } from './batch-projector.ts';
 import { Generations } from './generations.ts';
 import { ReadModelLifecycle, type ReadModelLifecycleOptions, type ProjectionPartitionSettings } from './lifecycle.ts';
 import { followProjections, ProgressOfProjectedPartitions, type ProjectionOperations } from './projected-partitions.ts';
@@ -29,7 +29,7 @@ import { createReadModelAgeMeters, type FindTimeAfter } from './takeover-age.ts'
 import { computeDigestOfAllRows, type RowDigest } from './row-digest.ts';
 import { type AwaitedEvent, getLastPositionsOfSlots } from './slots.ts';
 import {
-  parseReadModelName,
+  findKnownReadModelName,
   listReadModelsOfEvents,
   type OpenReadModels,
   openReadModels,
@@ -200,7 +200,7 @@ export class ReadModels {
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
     const known = this.requireReadModelName(name);
     const generation = await this.generations.startGeneration(this.rows[known].model);
-    this.lifecycles.get(known)?.runLifecycleStepNow();
+    this.lifecycles.get(known)?.runReadModelLifecycleStep();
     return { name: known, generation };
   }
 
@@ -270,7 +270,7 @@ export class ReadModels {
     const { cachedRows = 10_000, partitions, documentStore } = options;
     const writer = partitions !== undefined && { checkpointWriter: new CheckpointWriter(documentStore) };
     const metrics = new ProjectionMetrics(options.metrics);
-    const scopes = new StreamScopeCache(options.eventStore);
+    const scopes = new WorkspaceScopeOfStreamCache(options.eventStore);
     const { projected } = this;
     const settings = { ...options, ...shared, ...writer, cachedRows, scopes, metrics, projected };
     for (const [name, rows] of Object.entries(this.rows)) yield [name, new ReadModelLifecycle(rows, settings)];
@@ -314,7 +314,7 @@ export class ReadModels {
   }
 
   private requireReadModelName(name: string): ReadModelName {
-    const known = parseReadModelName(name);
+    const known = findKnownReadModelName(name);
     if (!known)
       throw new UnknownReadModelError(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;

@@ -6,7 +6,7 @@ import {
   PARTITION_LAYOUTS_COLLECTION_SPEC,
 } from '@tracking/subscriptions';
 import { ActiveGenerationSelector, type ActiveReadModelRowsOptions } from './active-rows.ts';
-import { DeadlineQueries, deadlinesReadModel } from './deadlines.ts';
+import { DueRuleCheckQueries, deadlinesReadModel } from './deadlines.ts';
 import { DocumentQueries, documentsReadModel } from './documents.ts';
 import { ExceptionQueries, exceptionsReadModel } from './exceptions.ts';
 import { listRowCollections } from './generations.ts';
@@ -24,7 +24,7 @@ const READ_MODELS = [
   createReadModelRegistration(exceptionsReadModel, ExceptionQueries),
   createReadModelRegistration(documentsReadModel, DocumentQueries),
   createReadModelRegistration(publishedEventsReadModel, EventQueries),
-  createReadModelRegistration(deadlinesReadModel, DeadlineQueries),
+  createReadModelRegistration(deadlinesReadModel, DueRuleCheckQueries),
 ] as const;
 
 type RegisteredReadModel = (typeof READ_MODELS)[number];
@@ -36,7 +36,7 @@ export type ReadModelQueries = { readonly [R in RegisteredReadModel as R['name']
 export const READ_MODEL_NAMES: readonly ReadModelName[] = READ_MODELS.map(({ name }) => name);
 
 /** Returns the name if this version has such a read model. */
-export function parseReadModelName(name: string): ReadModelName | undefined {
+export function findKnownReadModelName(name: string): ReadModelName | undefined {
   return READ_MODEL_NAMES.find((known) => known === name);
 }
 

@@ -42,7 +42,7 @@ export function getLastPositionsOfSlots(
 }
 
 /** Positions that the slots of one generation have reached. They only increase. */
-export class SlotPositions {
+export class PositionsReachedByStreamSlots {
   private readonly places: HandledPosition[] = Array.from({ length: STREAM_SLOT_COUNT }, () => '');
 
   /** Raises the positions of a partition. Returns true if one of them was lower. */
@@ -72,7 +72,7 @@ export class SlotPositions {
    * Returns true if every slot has the log position that another generation has. The positions of events that were
    * handled late differ between generations.
    */
-  hasCaughtUpWithSlotPositions(others: SlotPositions): boolean {
+  hasCaughtUpWithSlotPositions(others: PositionsReachedByStreamSlots): boolean {
     return others.places.every((place, slot) => (this.places[slot] ?? '') >= toLogPosition(place));
   }
 }
@@ -85,7 +85,7 @@ export class ProcessCountsOfSlots {
     this.changeSlotCounts(generation, partition, 1);
   }
 
-  decrementPartitionSlotCounts(generation: number, partition: string): void {
+  decrementSlotProcessCounts(generation: number, partition: string): void {
     this.changeSlotCounts(generation, partition, -1);
   }
 

@@ -8,9 +8,9 @@ import type { ProjectionProgress } from './projection-progress.ts';
 export type FindTimeAfter = (position: Position | null) => Promise<Timestamp | undefined>;
 
 /** Milliseconds during which the lists of a read model share one look-up. */
-const TAKEOVER_LOOK_UP_REUSE_MS = 250;
+const MISSING_EVENTS_AGE_LOOK_UP_REUSE_MS = 250;
 /** Maximum milliseconds that a list waits for a look-up. The event store may be hung, and a list does not need it. */
-const TAKEOVER_LOOK_UP_TIMEOUT_MS = 1_000;
+const MISSING_EVENTS_AGE_LOOK_UP_TIMEOUT_MS = 1_000;
 
 /** Determines how old the rows of a read model are while a process takes over its projection from another. */
 export class ReadModelAgeDuringTakeover {
@@ -31,12 +31,12 @@ export class ReadModelAgeDuringTakeover {
   async measureAgeOfMissingEvents(): Promise<number | undefined> {
     if (!this.progress.isTakenOver) return undefined;
     const now = this.clock().getTime();
-    if (this.lookUp === undefined || Math.abs(now - this.lookUp.at) > TAKEOVER_LOOK_UP_REUSE_MS) {
+    if (this.lookUp === undefined || Math.abs(now - this.lookUp.at) > MISSING_EVENTS_AGE_LOOK_UP_REUSE_MS) {
       const createError = () =>
         new UnavailableError('event store', 'the age of the read models is not known; retry later');
       const missingSince = withDeadline(
         this.readTimeOfFirstUnprojectedEvent(now),
-        TAKEOVER_LOOK_UP_TIMEOUT_MS,
+        MISSING_EVENTS_AGE_LOOK_UP_TIMEOUT_MS,
         createError,
       );
       // A failed look-up is not shared with later lists.

@@ -127,7 +127,11 @@ export function createSampleException(
   };
 }
 
-export function createDocumentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
+export function createSampleDocumentRecord(
+  n: number,
+  id: string,
+  fields: Partial<DocumentRecord> = {},
+): DocumentRecord {
   return {
     id: `doc_${createNthTestShipmentToken(n)}${id}`,
     shipment_id: `shp_${createNthTestShipmentToken(n)}`,
@@ -202,7 +206,7 @@ export class ShipmentEventWriter {
     });
   }
 
-  recordMilestone(
+  writeMilestoneRecordedEvent(
     n: number,
     id: string,
     fields: Partial<Milestone> = {},
@@ -227,7 +231,7 @@ export class ShipmentEventWriter {
   }
 
   /** Writes a change of the exception. If its new status is `resolved`, writes the event that resolves it. */
-  changeException(n: number, changed: ShipmentException): Promise<Position> {
+  writeExceptionChangeEvent(n: number, changed: ShipmentException): Promise<Position> {
     if (changed.status === 'resolved') {
       const { id: exception_id, resolution, resolved_at } = changed;
       const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };

@@ -22,7 +22,7 @@ const RANDOMLY_GENERATED_SHIPMENT_ROWS = createRandomShipmentRows(100);
 const LIVE_ENVIRONMENT_RECORDS = RANDOMLY_GENERATED_SHIPMENT_ROWS.filter(
   (row) => row.workspace_id === ACME_LIVE_SCOPE.workspace_id && row.environment === ACME_LIVE_SCOPE.environment,
 ).map(({ record }) => record);
-const FILTER_PAIRS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
+const PAIRWISE_COMBINED_TEST_FILTERS = TESTED_SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
   TESTED_SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** `LIMITS_MAKING_LISTS_SORT_ALL_ROWS` make lists read and sort all rows; `LIST_BOUNDS_FORCING_SCANS` make them scan all rows. */
@@ -100,10 +100,12 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
   it('filtered by two fields', async () => {
     for (
       let turn = 0;
-      turn < FILTER_PAIRS.length;
-      turn += Math.floor(FILTER_PAIRS.length / choosePropertyTestRounds(FILTER_PAIRS.length))
+      turn < PAIRWISE_COMBINED_TEST_FILTERS.length;
+      turn += Math.floor(
+        PAIRWISE_COMBINED_TEST_FILTERS.length / choosePropertyTestRounds(PAIRWISE_COMBINED_TEST_FILTERS.length),
+      )
     ) {
-      const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
+      const filter = PAIRWISE_COMBINED_TEST_FILTERS[turn] as ShipmentListFilter;
       const asked = LIVE_ENVIRONMENT_RECORDS.filter((record) => matchesShipmentListFilter(record, filter));
       // Each filter is tested in one order, because the in-memory suite covers all orders.
       const order = SHIPMENT_LIST_ORDERS[turn % SHIPMENT_LIST_ORDERS.length] as ShipmentSortOrder;

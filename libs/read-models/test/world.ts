@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import type { ReadModelLifecycleOptions } from '../src/lifecycle.ts';
-import { StreamScopeCache } from '../src/batch-projector.ts';
+import { WorkspaceScopeOfStreamCache } from '../src/batch-projector.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { ShipmentEventWriter } from './shipment-events.ts';
@@ -39,7 +39,7 @@ export class ReadModelsTestBed {
 
   createReadModelsOptions(): ReadModelsOptions & Pick<ReadModelLifecycleOptions, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
-    const scopes = new StreamScopeCache(eventStore);
+    const scopes = new WorkspaceScopeOfStreamCache(eventStore);
     return {
       eventStore,
       documentStore,

@@ -33,7 +33,7 @@ export interface DeliveryRequest {
 }
 
 /** The response to the sender of a delivery. */
-export interface DeliveryResponse {
+export interface ReceiverResponseToDelivery {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Uint8Array;
@@ -45,7 +45,7 @@ export interface DeliveryResponse {
 export type DeliveryHandler = (
   delivery: ReceivedDelivery,
   request: DeliveryRequest,
-) => void | DeliveryResponse | Promise<DeliveryResponse>;
+) => void | ReceiverResponseToDelivery | Promise<ReceiverResponseToDelivery>;
 
 export interface WebhookReceiver {
   readonly url: string;
@@ -71,7 +71,7 @@ export async function startReceiver(
     );
   });
 
-  async function respondToDelivery(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryResponse> {
+  async function respondToDelivery(request: IncomingMessage, signal: AbortSignal): Promise<ReceiverResponseToDelivery> {
     const { headers } = request;
     const body = await readBody(request);
     const header = headers['service-signature'];
@@ -117,7 +117,7 @@ interface OwnershipChallenge {
   readonly data: { readonly challenge: string };
 }
 
-function createTextResponse(status: number, body: string): DeliveryResponse {
+function createTextResponse(status: number, body: string): ReceiverResponseToDelivery {
   return { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(body) };
 }
 

@@ -51,7 +51,7 @@ export class LeaderElectedJob {
   }
 
   startJobRounds(): void {
-    this.running = this.runUntilStopped();
+    this.running = this.runJobAsLeaderUntilStopped();
   }
 
   /** Starts the next round immediately, or as soon as the current round ends. */
@@ -64,7 +64,7 @@ export class LeaderElectedJob {
     await this.running;
   }
 
-  private async runUntilStopped(): Promise<void> {
+  private async runJobAsLeaderUntilStopped(): Promise<void> {
     const { leases, lease: name, logger, countRetry, description } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {

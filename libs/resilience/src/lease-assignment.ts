@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LeaseMember } from '@tracking/ports';
 
 /** A member that wants a lease, with the rank of the pair. */
-interface LeaseCandidate {
+interface RankedLeaseAndMemberPair {
   readonly name: string;
   readonly member: string;
   readonly score: number;
@@ -15,7 +15,7 @@ interface LeaseCandidate {
  * @returns ids of the members by name of the lease
  */
 export function assignLeases(group: string, members: readonly LeaseMember[]): ReadonlyMap<string, string> {
-  const candidates = listLeaseCandidates(group, members);
+  const candidates = rankLeaseAndMemberPairs(group, members);
   const names = new Set(candidates.map(({ name }) => name));
   const shares = new Map(candidates.map(({ member }) => [member, 0]));
   const smallShare = Math.floor(names.size / Math.max(1, shares.size));
@@ -23,7 +23,7 @@ export function assignLeases(group: string, members: readonly LeaseMember[]): Re
   let largerShares = names.size - smallShare * shares.size;
 
   const assigned = new Map<string, string>();
-  const assign = ({ name, member }: LeaseCandidate) => {
+  const assign = ({ name, member }: RankedLeaseAndMemberPair) => {
     const share = shares.get(member) ?? 0;
     if (share === smallShare) largerShares -= 1;
     shares.set(member, share + 1);
@@ -40,7 +40,7 @@ export function assignLeases(group: string, members: readonly LeaseMember[]): Re
 }
 
 /** Lists all pairs of a lease and a member that wants it, best pair first. */
-function listLeaseCandidates(group: string, members: readonly LeaseMember[]): readonly LeaseCandidate[] {
+function rankLeaseAndMemberPairs(group: string, members: readonly LeaseMember[]): readonly RankedLeaseAndMemberPair[] {
   const candidates = members.flatMap(({ id, wanted }) =>
     (wanted[group] ?? []).map((name) => ({ name, member: id, score: computeRendezvousScore(id, name) })),
   );

@@ -9,9 +9,9 @@ const LOOK_UP_CACHE_DURATION_MS = 3_000;
  */
 const CACHE_LOOK_UP_TIMEOUT_MS = 4_000;
 /** Maximum number of cached values. The same maximum applies to cached misses. */
-const MAX_CACHED_KEYS = 10_000;
+const MAX_CACHED_LOOK_UPS = 10_000;
 /** Limit of a cache by total size. With `max`, the cache would allocate memory for all entries when it is created. */
-const RECENT_LOOK_UP_CACHE_OPTIONS = { maxSize: MAX_CACHED_KEYS, sizeCalculation: () => 1 };
+const RECENT_LOOK_UP_CACHE_OPTIONS = { maxSize: MAX_CACHED_LOOK_UPS, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
@@ -46,7 +46,7 @@ export class RecentLookUpCache<T> {
 
   /**
    * Returns the value of the key; undefined if there is none.
-   * @throws UnavailableError if the look-up times out; any error of `getOrLookUpValue`
+   * @throws UnavailableError if the look-up times out; any error of `lookUp`
    */
   async getOrLookUpValue(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const kept = this.#found.get(key) ?? this.#absent.get(key);

@@ -11,7 +11,7 @@ import {
 } from './settings.ts';
 
 /** Prefixes of setting names that no other program uses. */
-const SETTING_NAME_PREFIXES = [
+const SETTING_PREFIXES_FOR_MISSPELLING_CHECK = [
   'ADMINISTRATION_',
   'KAFKA_SASL_',
   'MANAGEMENT_',
@@ -122,7 +122,7 @@ export function warnOfMisspelledVariables(logger: Logger, found: readonly Misspe
 function findClosestName(variable: string, names: Iterable<string>): string | undefined {
   const prefix = KUBERNETES_VARIABLE_PATTERN.test(variable)
     ? undefined
-    : SETTING_NAME_PREFIXES.find((each) => variable.startsWith(each));
+    : SETTING_PREFIXES_FOR_MISSPELLING_CHECK.find((each) => variable.startsWith(each));
   const candidates = [...names]
     .map((name) => ({ name, edits: computeEditDistance(variable, name) }))
     .filter(

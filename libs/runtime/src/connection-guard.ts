@@ -81,10 +81,10 @@ export class HttpConnectionLimiter {
     if (own >= this.limits.maxPerNetwork) return this.refuseConnection(socket, 'network_limit');
     if (this.open.size >= this.limits.maxConnections && !this.closeConnectionOfLargestNetwork(own))
       return this.refuseConnection(socket, 'total_limit');
-    this.addConnection(socket, network);
+    this.registerAcceptedConnection(socket, network);
   }
 
-  private addConnection(socket: Socket, network: string | undefined): void {
+  private registerAcceptedConnection(socket: Socket, network: string | undefined): void {
     this.open.set(socket, { network, response: undefined });
     if (network !== undefined) {
       const sockets = this.byNetwork.get(network) ?? new Set();
@@ -112,7 +112,7 @@ export class HttpConnectionLimiter {
     if (largest.size <= own + 1) return false;
     const [oldest] = largest;
     const idle = [...largest].find((socket) => this.open.get(socket)?.response === undefined);
-    this.endConnection(idle ?? oldest, 'total_limit');
+    this.destroyConnectionAndCountReason(idle ?? oldest, 'total_limit');
     return true;
   }
 
@@ -129,10 +129,10 @@ export class HttpConnectionLimiter {
     const isAnswering = this.open.get(socket)?.response !== undefined;
     // The response is not ready or the request body is not complete. Other time limits apply to both cases.
     if (isAnswering && socket.writableLength === 0) return;
-    this.endConnection(socket, isAnswering ? 'stalled' : 'idle');
+    this.destroyConnectionAndCountReason(socket, isAnswering ? 'stalled' : 'idle');
   }
 
-  private endConnection(socket: Socket | undefined, reason: string): void {
+  private destroyConnectionAndCountReason(socket: Socket | undefined, reason: string): void {
     if (socket === undefined) return;
     this.closed?.add(1, { reason });
     this.removeConnection(socket);

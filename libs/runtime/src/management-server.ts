@@ -83,7 +83,7 @@ export class ProcessHealth {
   private reportLeases: (() => OperatorsHealthReport['leases']) | undefined;
 
   /** Sets the function that reports the leases of this process. */
-  setLeaseReporter(reportLeases: () => NonNullable<OperatorsHealthReport['leases']>): void {
+  setLeaseReportProvider(reportLeases: () => NonNullable<OperatorsHealthReport['leases']>): void {
     this.reportLeases = reportLeases;
   }
 
@@ -107,7 +107,7 @@ export class ProcessHealth {
   }
 
   /** Returns the report for the management port. */
-  createOperatorsReport(): OperatorsHealthReport {
+  createHealthReportForOperators(): OperatorsHealthReport {
     const leases = this.reportLeases?.();
     return { ...this.createHealthReport(), ...(leases !== undefined && { leases }) };
   }

@@ -36,7 +36,7 @@ export interface SettingDefinition {
 
 const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
 export const SERVICE_NAMES = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
-const PROGRAMS_WITH_SIGN_IN = ['standalone', 'gateway'] as const;
+const PROGRAMS_OFFERING_USER_SIGN_IN = ['standalone', 'gateway'] as const;
 const PROGRAMS_THAT_SEND_WEBHOOKS = ['standalone', 'webhooks'] as const;
 
 /** Every setting of every program. The readers, the check for misspelled names and the documentation use this table. */
@@ -53,12 +53,12 @@ export const SETTINGS = {
   },
   ADMIN_EMAIL: {
     type: parseEmail,
-    programs: PROGRAMS_WITH_SIGN_IN,
+    programs: PROGRAMS_OFFERING_USER_SIGN_IN,
     for: 'first admin of the workspace `default`, created if it has none; needs `ADMIN_PASSWORD`',
   },
   ADMIN_PASSWORD: {
     type: createSecretSettingType(10),
-    programs: PROGRAMS_WITH_SIGN_IN,
+    programs: PROGRAMS_OFFERING_USER_SIGN_IN,
     for: 'password of the first admin, 10 to 200 characters',
   },
   ADVERTISED_ADDRESS: {

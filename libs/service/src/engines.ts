@@ -56,7 +56,7 @@ export function openMongoStoreAndLeasesOfService(
     followsPartitions: true as const,
   };
   const shares = new LeaseDistributor({ leases, member, logger, metrics });
-  service.health.setLeaseReporter(() => shares.getLeaseShareReports());
+  service.health.setLeaseReportProvider(() => shares.getLeaseShareReports());
   return { connection, documentStore, leases, shares };
 }
 

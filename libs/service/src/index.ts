@@ -1,3 +1,8 @@
 export * from './engines.ts';
 export { getAdvertisedAddress, connectToEachReplica, ReplicaChannels } from './replica-channels.ts';
-export { runService, ServiceProcess, type ServiceSettings, readServiceSettings } from './service.ts';
+export {
+  runServiceMainAndReportErrors,
+  ServiceProcess,
+  type CommonServiceSettings,
+  readServiceSettings,
+} from './service.ts';

@@ -36,8 +36,8 @@ it('the connection to a replica is closed when the replica has ended', async () 
   const { shares, setMembers } = createShares();
   const channels = new ReplicaChannels<FollowedOperations>(shares, GROUP, { ...OPTIONS, clientTls: undefined });
   setMembers([member]);
-  const operations = channels.getReplicaOperations(member, address);
-  expect(channels.getReplicaOperations(member, address)).toBe(operations);
+  const operations = channels.getOrCreateReplicaClient(member, address);
+  expect(channels.getOrCreateReplicaClient(member, address)).toBe(operations);
   // Waits for the replica for as long as the connection is open.
   const following = operations.progress.follow({}, () => undefined, new AbortController().signal);
   setMembers([]);
@@ -72,7 +72,7 @@ describe('following the replicas of a service', () => {
       },
     });
     await server.listenOnAddress();
-    closing.push(() => server.closeServer());
+    closing.push(() => server.drainAndCloseGrpcServer());
     const tlsName = tls && findHostNameOfCertificate(tls);
     return { id: name, name, address, wanted: { [GROUP]: ['a'] }, ...(tlsName && { tlsName }) };
   }

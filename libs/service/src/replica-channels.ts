@@ -5,7 +5,7 @@ import {
   type GrpcServerTls,
   GrpcServiceChannel,
   type Parts,
-  type ServiceProto,
+  type GrpcServiceProtoFile,
 } from '@tracking/distributed';
 import type { LeaseMember, Logger, Metrics } from '@tracking/ports';
 import type { LeaseDistributor } from '@tracking/resilience';
@@ -16,7 +16,7 @@ const UNSPECIFIED_HOSTS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '[::]']
 
 interface ReplicaChannelsOptions {
   /** Operations of the replicas. */
-  readonly proto: ServiceProto;
+  readonly proto: GrpcServiceProtoFile;
   readonly token: string;
   /** TLS settings of this process as a server; calls use plain text without TLS settings of either kind. */
   readonly tls?: GrpcServerTls | undefined;
@@ -53,7 +53,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
    * Returns the operations of a replica, always the same object.
    * @param address address `host:port` of the replica
    */
-  getReplicaOperations({ id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>, address: string): Operations {
+  getOrCreateReplicaClient({ id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>, address: string): Operations {
     const known = this.replicas.get(id);
     if (known !== undefined) return known.operations;
     const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
@@ -117,7 +117,7 @@ export function connectToEachReplica<Operations extends Parts<Operations>>(
       if (member.address === undefined || followed.has(member.id)) continue;
       const controller = new AbortController();
       followed.set(member.id, controller);
-      void follow(replicas.getReplicaOperations(member, member.address), controller.signal);
+      void follow(replicas.getOrCreateReplicaClient(member, member.address), controller.signal);
     }
   };
   shares.followMembersOfGroup(group, (members) => {

@@ -30,7 +30,7 @@ const PROBE_TIMEOUT_MS = 3_000;
 /** Maximum milliseconds between two attempts to reach an engine during the start. */
 const MAX_RETRY_PAUSE_MS = 1_000;
 
-export interface ServiceSettings {
+export interface CommonServiceSettings {
   readonly managementHost: string;
   readonly managementPort: number;
   readonly logLevel: LogLevel;
@@ -41,7 +41,7 @@ export interface ServiceSettings {
 }
 
 /** Reads the settings that all services have. @throws ConfigError */
-export function readServiceSettings(read: ConfigReader): ServiceSettings {
+export function readServiceSettings(read: ConfigReader): CommonServiceSettings {
   return {
     managementHost: read.readSetting('MANAGEMENT_HOST'),
     managementPort: read.readSetting('MANAGEMENT_PORT'),
@@ -82,7 +82,7 @@ export class ServiceProcess {
    * Starts the process: it serves its health, reports that it is not ready yet, and stops on SIGTERM.
    * @throws ConfigError
    */
-  static async start(name: string, settings: ServiceSettings): Promise<ServiceProcess> {
+  static async start(name: string, settings: CommonServiceSettings): Promise<ServiceProcess> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelledVariables(logger, settings.findMisspelled());
     const service = new ServiceProcess(name, settings.release, logger);
@@ -91,7 +91,7 @@ export class ServiceProcess {
     shutdown.shutDownOnUncaughtErrors(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
     const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
-    const starting = startManagementServer(address, metrics, () => health.createOperatorsReport(), others);
+    const starting = startManagementServer(address, metrics, () => health.createHealthReportForOperators(), others);
     const management = await convertMachineErrorToConfigError('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
     shutdown.addShutdownStep('management', () => management.close());
@@ -100,7 +100,7 @@ export class ServiceProcess {
   }
 
   /** Adds routes to the management port. */
-  setManagementHandler(handler: ManagementHandler): void {
+  addManagementPortRoutes(handler: ManagementHandler): void {
     this.administration = handler;
   }
 
@@ -196,7 +196,7 @@ async function checkEngineHealthWithTimeout(probe: () => Promise<unknown>): Prom
 }
 
 /** Runs a service's `main`. Reports an operator's mistake in one line, and any other error with its stack. */
-export async function runService<Config>(
+export async function runServiceMainAndReportErrors<Config>(
   loadConfig: () => Config,
   start: (config: Config) => Promise<void>,
 ): Promise<void> {

@@ -18,7 +18,7 @@ import {
   toLogPosition,
 } from './checkpoint.ts';
 import { ParkedStreams } from './parked-streams.ts';
-import { type EventHandler, type HandledEvent, createStreamPartition } from './subscriber.ts';
+import { type EventHandler, type HandledEvent, createPartitionOfStreamPrefixes } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 const POLL_MS = 100;
@@ -45,7 +45,7 @@ describe('a subscriber', () => {
   function start(parts: Partial<CatchUpSubscriptionOptions> = {}): CatchUpSubscription {
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
-      partitions: [createStreamPartition(['thing-'])],
+      partitions: [createPartitionOfStreamPrefixes(['thing-'])],
       createHandler: () => Promise.resolve({ handleEventBatchOfPartition: () => Promise.resolve([]) }),
       eventStore: engine.eventStore,
       documentStore: engine.documentStore,

@@ -1,8 +1,8 @@
-import { LagMeasurement } from './catch-up-subscription.ts';
+import { SubscriptionLagMeter } from './catch-up-subscription.ts';
 
 describe('a lag', () => {
   let now: number;
-  let lag: LagMeasurement;
+  let lag: SubscriptionLagMeter;
   /** Observes once per second for the given time. */
   const look = (
     seconds: number,
@@ -17,7 +17,7 @@ describe('a lag', () => {
   const at = (second: number) => String(second).padStart(6, '0');
   beforeEach(() => {
     now = 0;
-    lag = new LagMeasurement(() => now);
+    lag = new SubscriptionLagMeter(() => now);
   });
 
   it('is zero if everything is handled or nothing is stored', () => {

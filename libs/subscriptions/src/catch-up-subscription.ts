@@ -25,7 +25,7 @@ export class CatchUpSubscription {
   private stopTicks: (() => void) | undefined;
   private retrying: Promise<void> | undefined;
   private measuring: Promise<void> | undefined;
-  private readonly lag = new LagMeasurement();
+  private readonly lag = new SubscriptionLagMeter();
 
   constructor(private readonly parts: CatchUpSubscriptionOptions) {
     const { partitions, eventStore } = parts;
@@ -76,7 +76,7 @@ export class CatchUpSubscription {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
-      this.lag.recordLagObservation(at, head, await this.readHandledPosition());
+      this.lag.recordLagObservation(at, head, await this.readPositionHandledByAllPartitions());
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describeError(error) },
@@ -89,7 +89,7 @@ export class CatchUpSubscription {
    * Returns the position up to which all partitions are handled, in any process; undefined if a partition has handled
    * no event.
    */
-  private async readHandledPosition(): Promise<Position | undefined> {
+  private async readPositionHandledByAllPartitions(): Promise<Position | undefined> {
     return getMinPosition(this.readOwnPartitionPositions()) ?? getMinPosition(await this.readCheckpointPositions());
   }
 
@@ -132,7 +132,7 @@ function getMinPosition(positions: readonly (Position | undefined)[]): Position 
  * Measures how long the oldest unhandled event has waited. Observes the end of the log and the checkpoint repeatedly.
  * The lag grows whichever process should handle the event, and for whatever reason.
  */
-export class LagMeasurement {
+export class SubscriptionLagMeter {
   /** Observed last positions of the log that the checkpoint has not reached. */
   private heads: { readonly position: Position; readonly at: number }[] = [];
   private observedAt: number;

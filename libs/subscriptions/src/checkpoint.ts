@@ -64,7 +64,7 @@ export function createCheckpointId(subscriber: string, generation: number, parti
 }
 
 /** Returns true if the key of a partition contains the version of its layout, so that no other layout uses the key. */
-export function hasPartitionLayoutVersion(partition: string): boolean {
+export function doesPartitionKeyContainLayoutVersion(partition: string): boolean {
   return /^v\d+\./.test(partition);
 }
 
@@ -155,7 +155,7 @@ export class Checkpoint {
   ): Promise<Checkpoint> {
     const id = createCheckpointId(of.subscriber, of.generation, of.partition);
     // A layout creates the checkpoints of its partitions. A missing one was deleted, because others have replaced it.
-    if (!hasPartitionLayoutVersion(of.partition))
+    if (!doesPartitionKeyContainLayoutVersion(of.partition))
       await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed)

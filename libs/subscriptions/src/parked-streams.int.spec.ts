@@ -5,7 +5,12 @@ import { type TempFolder, createTempFolder, eventually, silentLogger } from '@tr
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { PARKED_STREAMS_COLLECTION_SPEC, type ParkedStream } from './parked-streams.ts';
 import { PartitionLayoutStore } from './partition-layout.ts';
-import { createStreamPartition, type EventHandler, type HandledEvent, type StreamPartition } from './subscriber.ts';
+import {
+  createPartitionOfStreamPrefixes,
+  type EventHandler,
+  type HandledEvent,
+  type StreamPartition,
+} from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 const STREAM = 'thing-b';
@@ -65,7 +70,7 @@ describe('the parked streams of a partition whose lease moved to another process
     };
     const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
-      partitions: partitions ?? [createStreamPartition(['thing-'])],
+      partitions: partitions ?? [createPartitionOfStreamPrefixes(['thing-'])],
       createHandler: () => Promise.resolve({ handleEventBatchOfPartition: handle }),
       eventStore: engine.eventStore,
       documentStore: documentStore ?? engine.documentStore,
@@ -162,7 +167,7 @@ describe('the parked streams of a partition whose lease moved to another process
     lost.abort();
     const layouts = new PartitionLayoutStore(engine.documentStore, { name: 'tester', generation: 1 }, 'thing-', 1);
     await layouts.replacePartitionLayout((await layouts.readPartitionLayout()).layout, 4, () => undefined);
-    const partitions = layouts.listPartitions((await layouts.readPartitionLayout()).layout);
+    const partitions = layouts.listStreamPartitionsOfLayout((await layouts.readPartitionLayout()).layout);
     const owner = startProcess({ name: 'owner', epoch: 1, isFaulty: false, partitions });
     await eventually(() => expect(handled).toEqual(['owner 0']), DEADLINE);
     await owner.stop();

@@ -19,7 +19,7 @@ import {
 } from './parked-streams.ts';
 import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
 import { ALLOWED_PARTITION_COUNTS, splitStreamsIntoPartitions } from './stream-slots.ts';
-import { createStreamPartition } from './subscriber.ts';
+import { createPartitionOfStreamPrefixes } from './subscriber.ts';
 
 const PREFIX = 'thing-';
 const CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
@@ -97,11 +97,11 @@ describe('the partitions of a subscriber', () => {
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {
         const { subscriber, stored } = createSubscriber();
         const read = async (layout: PartitionLayout) => {
-          const ids = stored.listPartitions(layout).map(({ key }) => `${subscriber.name}/1/${key}`);
+          const ids = stored.listStreamPartitionsOfLayout(layout).map(({ key }) => `${subscriber.name}/1/${key}`);
           return checkpoints.getMany(ids);
         };
         let { layout } = await stored.readPartitionLayout();
-        const { key } = createStreamPartition([PREFIX]);
+        const { key } = createPartitionOfStreamPrefixes([PREFIX]);
         const id = `${subscriber.name}/1/${key}`;
         const first = { subscriber: subscriber.name, generation: 1, partition: key, complete: true, epoch: 7 };
         await checkpoints.insert({ id, ...first, position: toPosition(3) });
@@ -212,7 +212,7 @@ describe('the partitions of a subscriber', () => {
     await stored.replacePartitionLayout(begun, 4, () => undefined);
 
     const { layout: present } = await stored.readPartitionLayout();
-    const [{ key, streamPrefixes } = { key: '', streamPrefixes: [] }] = stored.listPartitions(present);
+    const [{ key, streamPrefixes } = { key: '', streamPrefixes: [] }] = stored.listStreamPartitionsOfLayout(present);
     const owner = await ParkedStreamsOfPartition.loadParkedStreamsOfPartition(
       parked,
       { subscriber: name, generation: 1, partition: key, streamPrefixes, leaseTerm: computeLeaseTerm(1, 1) },
@@ -237,13 +237,13 @@ describe('the partitions of a subscriber', () => {
     const former: string[] = [];
     for (const partitions of [4, 8, 1, 2]) {
       const { layout } = await stored.readPartitionLayout();
-      if (layout.version > 0) former.push(...stored.listPartitions(layout).map(({ key }) => key));
+      if (layout.version > 0) former.push(...stored.listStreamPartitionsOfLayout(layout).map(({ key }) => key));
       await stored.replacePartitionLayout(layout, partitions, () => undefined);
     }
     expect(former).toHaveLength(4 + 8 + 1);
     for (const key of former) await expect(claim(key)).rejects.toThrow(CheckpointSupersededError);
     const { layout } = await stored.readPartitionLayout();
-    for (const { key } of stored.listPartitions(layout)) expect((await claim(key)).complete).toBe(false);
+    for (const { key } of stored.listStreamPartitionsOfLayout(layout)) expect((await claim(key)).complete).toBe(false);
   });
 
   it('a process with an earlier layout cannot change them', async () => {

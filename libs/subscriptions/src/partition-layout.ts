@@ -1,6 +1,6 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import {
-  hasPartitionLayoutVersion,
+  doesPartitionKeyContainLayoutVersion,
   type CheckpointDocument,
   computeLeaseTerm,
   createCheckpointId,
@@ -67,7 +67,7 @@ export class PartitionLayoutStore {
     };
   }
 
-  listPartitions(layout: PartitionLayout): readonly StreamPartition[] {
+  listStreamPartitionsOfLayout(layout: PartitionLayout): readonly StreamPartition[] {
     return splitStreamsIntoPartitions(this.streamPrefix, layout);
   }
 
@@ -91,7 +91,7 @@ export class PartitionLayoutStore {
     const begun = { ...layout, next: partitions };
     if (!(await layouts.insert(begun))) await layouts.replace(begun, { version: layout.version });
     const handled = await this.freezeCheckpointsOfLayout(checkpoints, layout);
-    const created = this.listPartitions(next);
+    const created = this.listStreamPartitionsOfLayout(next);
     for (const partition of created) {
       throwUnlessHeld();
       const checkpoint = this.createPartitionCheckpoint(partition, next.version, handled);
@@ -130,7 +130,7 @@ export class PartitionLayoutStore {
         throw new CheckpointSupersededError(`${id}: another process has changed the partitions`);
       return { streamPrefixes, checkpoint };
     };
-    return Promise.all(this.listPartitions(layout).map(retire));
+    return Promise.all(this.listStreamPartitionsOfLayout(layout).map(retire));
   }
 
   /**
@@ -170,7 +170,9 @@ export class PartitionLayoutStore {
     layout: PartitionLayout,
   ): Promise<void> {
     const { name, generation } = this.subscriber;
-    const keys = this.listPartitions(layout).flatMap(({ key }) => (hasPartitionLayoutVersion(key) ? [key] : []));
+    const keys = this.listStreamPartitionsOfLayout(layout).flatMap(({ key }) =>
+      doesPartitionKeyContainLayoutVersion(key) ? [key] : [],
+    );
     const guard = { epoch: RETIRED_CHECKPOINT_EPOCH };
     await checkpoints.writeMany(
       keys.map((key) => ({ kind: 'delete', id: createCheckpointId(name, generation, key), guard })),
@@ -252,7 +254,7 @@ export class PartitionCountManager {
   ) {}
 
   /** @throws UnavailableError */
-  listPartitionCounts(): Promise<readonly SubscriberPartitionCount[]> {
+  listPartitionCountPerSubscriber(): Promise<readonly SubscriberPartitionCount[]> {
     return Promise.all(this.subscribers.map((subscriber) => this.readPartitionCount(subscriber)));
   }
 

@@ -189,7 +189,7 @@ export class PartitionRunner {
     held: LeasedPartition,
     end: Position | undefined,
   ): Promise<void> {
-    if (batch.events.length > 0) await this.handleBatch(batch, held);
+    if (batch.events.length > 0) await this.handleEventsOrParkFailedStreams(batch, held);
     else if (batch.caughtUp) this.waitingSince = undefined;
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
     const { checkpoint, hasReachedStart, parkedBefore } = held;
@@ -200,7 +200,7 @@ export class PartitionRunner {
   }
 
   /** Resolves when all events are handled and failed streams are parked. */
-  private async handleBatch(
+  private async handleEventsOrParkFailedStreams(
     batch: EventBatch,
     { handler, parked, checkpoint, ending }: LeasedPartition,
   ): Promise<void> {
@@ -253,7 +253,7 @@ export class PartitionRunner {
       }));
       const isLast = events.length < PARKED_EVENTS_PER_READ;
       const attempt = async () => {
-        const failure = await this.handleSkippedEvents(events, held);
+        const failure = await this.retrySkippedEventsOfParkedStream(events, held);
         if (failure) await parked.parkStream(failure, document.attempts + 1);
         else if (isLast) await parked.releaseParkedStream(document);
         return failure;
@@ -263,7 +263,7 @@ export class PartitionRunner {
     }
   }
 
-  private async handleSkippedEvents(
+  private async retrySkippedEventsOfParkedStream(
     events: readonly HandledEvent[],
     held: LeasedPartition,
   ): Promise<EventFailure | undefined> {

@@ -89,13 +89,13 @@ export class PartitionedSubscription {
     const { createHandler } = this.parts;
     const subscription = new CatchUpSubscription({
       ...this.parts,
-      partitions: this.stored.listPartitions(layout),
+      partitions: this.stored.listStreamPartitionsOfLayout(layout),
       createHandler: (lost) => createHandler(lost, layout.partitions),
     });
     this.current = subscription;
     subscription.start();
     try {
-      await this.waitForPartitionLayoutChange(layout, requested, signal);
+      await this.waitForNewStoredOrRequestedLayout(layout, requested, signal);
     } finally {
       this.pausedAt = performance.now();
       this.current = undefined;
@@ -109,7 +109,7 @@ export class PartitionedSubscription {
   }
 
   /** Resolves when another layout is stored or requested, a requested one becomes possible, or the signal aborts. */
-  private async waitForPartitionLayoutChange(
+  private async waitForNewStoredOrRequestedLayout(
     layout: PartitionLayout,
     requested: number,
     signal: AbortSignal,
@@ -144,9 +144,9 @@ export class PartitionedSubscription {
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     const leases: Lease[] = [];
-    const watching = this.waitForPartitionLayoutChange(layout, partitions, over.signal).finally(stop);
+    const watching = this.waitForNewStoredOrRequestedLayout(layout, partitions, over.signal).finally(stop);
     try {
-      await this.acquireLeases(layout, over.signal, leases);
+      await this.acquireLeasesOfAllPartitions(layout, over.signal, leases);
       const { layout: now, requested } = await this.stored.readPartitionLayout();
       if (now.version !== layout.version || requested !== partitions) return;
       const isFormerReleaseUsed = await this.stored.replacePartitionLayout(layout, partitions, () => {
@@ -171,9 +171,13 @@ export class PartitionedSubscription {
    * Acquires the leases of all partitions of a layout. Processes that do so concurrently wait at the first lease, so that
    * none of them holds a lease for which another one waits.
    */
-  private async acquireLeases(layout: PartitionLayout, signal: AbortSignal, leases: Lease[]): Promise<void> {
+  private async acquireLeasesOfAllPartitions(
+    layout: PartitionLayout,
+    signal: AbortSignal,
+    leases: Lease[],
+  ): Promise<void> {
     const [first, ...others] = this.stored
-      .listPartitions(layout)
+      .listStreamPartitionsOfLayout(layout)
       .map((partition) => formatPartitionLeaseName(this.parts.subscriber, partition));
     const acquire = async (name: string) => void leases.push(await this.parts.leases.acquireLease(name, signal));
     if (first !== undefined) await acquire(first);

@@ -2,7 +2,7 @@ import type { CatchUpOptions, EventBatch, EventStore, Position } from '@tracking
 import { pauseFor } from '@tracking/resilience';
 
 /** A common read begins when no further partition has joined for this time in milliseconds. */
-const WAIT_FOR_FURTHER_JOINS_MS = 500;
+const WAIT_FOR_PARTITIONS_JOINING_COMMON_READ_MS = 500;
 
 /**
  * Reads the stored events once for all partitions of a subscriber that start at the same position, as those of a
@@ -16,7 +16,7 @@ export class SharedPartitionCatchUp {
   /** @param waitForJoins resolves when further partitions have had time to join */
   constructor(
     private readonly eventStore: Pick<EventStore, 'catchUp'>,
-    private readonly waitForJoins = () => pauseFor(WAIT_FOR_FURTHER_JOINS_MS),
+    private readonly waitForJoins = () => pauseFor(WAIT_FOR_PARTITIONS_JOINING_COMMON_READ_MS),
   ) {}
 
   /** Iterates like {@link EventStore.catchUp}. Until the end of the log, the slowest partition delays the others. */
@@ -84,7 +84,7 @@ class SharedLogRead {
         await Promise.all(this.readers.map((reader) => reader.deliverBatchToReader(batch)));
         if (batch.caughtUp) break;
       }
-      for (const reader of this.readers) reader.end();
+      for (const reader of this.readers) reader.endSharedLogRead();
     } catch (error) {
       for (const reader of this.readers) reader.passErrorToReader(error);
     }
@@ -122,7 +122,7 @@ class SharedReadParticipant {
     answer.resolve({ ...batch, events: events.filter(({ stream }) => isOwn(stream)) });
   }
 
-  end(): void {
+  endSharedLogRead(): void {
     this.hasEnded = true;
     this.answer.resolve(undefined);
   }
@@ -134,7 +134,7 @@ class SharedReadParticipant {
   }
 
   leaveSharedCatchUp(): void {
-    this.end();
+    this.endSharedLogRead();
     this.asked.resolve();
     this.leaving.resolve();
   }

@@ -1,5 +1,5 @@
-import { hasPartitionLayoutVersion } from './checkpoint.ts';
-import { createStreamPartition, type StreamPartition } from './subscriber.ts';
+import { doesPartitionKeyContainLayoutVersion } from './checkpoint.ts';
+import { createPartitionOfStreamPrefixes, type StreamPartition } from './subscriber.ts';
 
 /** Characters that can follow the prefix of a stream name. Streams are distributed evenly over them. */
 export const STREAM_NAME_CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
@@ -24,7 +24,7 @@ export function splitStreamsIntoPartitions(
   prefix: string,
   { partitions: count, version }: { readonly partitions: number; readonly version: number },
 ): readonly StreamPartition[] {
-  if (count === 1) return [createStreamPartition([prefix])];
+  if (count === 1) return [createPartitionOfStreamPrefixes([prefix])];
   const size = STREAM_NAME_CHARACTERS.length / count;
   return Array.from({ length: count }, (_, at) => {
     const characters = STREAM_NAME_CHARACTERS.slice(at * size, (at + 1) * size);
@@ -39,7 +39,7 @@ export function splitStreamsIntoPartitions(
  */
 export function listSlotsOfPartition(key: string, prefix: string): readonly number[] {
   if (key === prefix) return ALL_STREAM_SLOTS;
-  if (!hasPartitionLayoutVersion(key)) return [];
+  if (!doesPartitionKeyContainLayoutVersion(key)) return [];
   const [, range = ''] = key.split(`.${prefix}`);
   const [first = '', last = first] = range.split('-');
   const from = STREAM_NAME_CHARACTERS.indexOf(first);

@@ -22,7 +22,7 @@ export interface StreamPartition {
   readonly streamPrefixes: readonly string[];
 }
 
-export function createStreamPartition(streamPrefixes: readonly string[]): StreamPartition {
+export function createPartitionOfStreamPrefixes(streamPrefixes: readonly string[]): StreamPartition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 
@@ -58,7 +58,7 @@ export interface EventHandler {
 }
 
 /** Listener for the progress of the partitions that this process handles. */
-export interface SubscriptionListener {
+export interface PartitionProgressListener {
   /** This process has started to handle the partition. All events up to the position were handled before. */
   onAcquired(partition: string, place: HandledPosition | undefined): void;
   /** The partition handles events up to the position of the log. Readers may see what they change from now on. */
@@ -99,7 +99,7 @@ export interface PartitionRunnerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly metrics: SubscriptionMetrics;
-  readonly listener?: SubscriptionListener;
+  readonly listener?: PartitionProgressListener;
   /** Milliseconds between writes of the checkpoint; 0 by default, and ignored with a common writer. */
   readonly checkpointIntervalMs?: number;
   /** Writes the checkpoints of all partitions of the process together. Use it with many partitions. */

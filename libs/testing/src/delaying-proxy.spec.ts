@@ -11,7 +11,7 @@ describe('a delaying proxy', () => {
     echo = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
     echo.listen(0, '127.0.0.1');
     await once(echo, 'listening');
-    proxy = await DelayingProxy.startProxy((echo.address() as AddressInfo).port);
+    proxy = await DelayingProxy.startDelayingTcpProxy((echo.address() as AddressInfo).port);
   });
   afterEach(async () => {
     await proxy.closeProxy();

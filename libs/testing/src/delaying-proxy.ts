@@ -20,7 +20,7 @@ export class DelayingProxy {
     server.on('connection', (client: Socket) => this.relayConnectionWithDelay(client));
   }
 
-  static async startProxy(serverPort = 0): Promise<DelayingProxy> {
+  static async startDelayingTcpProxy(serverPort = 0): Promise<DelayingProxy> {
     const proxy = new DelayingProxy(createServer({ noDelay: true }));
     proxy.serverPort = serverPort;
     proxy.server.listen(0, '127.0.0.1');

@@ -13,7 +13,7 @@ const NON_MATCHING_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].fla
   MATCHING_SAMPLE_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
 );
 
-function listSortedIds(things: readonly SampleDocument[], descending: boolean): string[] {
+function listIdsSortedByMadeAt(things: readonly SampleDocument[], descending: boolean): string[] {
   const sorted = things
     .map(({ id, made_at = '' }) => ({ id, key: made_at + id }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
@@ -33,7 +33,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
     });
 
     /** Runs all steps of a scan and returns the ids of each step. */
-    async function collectDocumentIdsByScanStep(scan: Omit<IndexScanQuery, 'after'>): Promise<string[][]> {
+    async function runScanAndListIdsByStep(scan: Omit<IndexScanQuery, 'after'>): Promise<string[][]> {
       const seen: string[][] = [];
       let after: readonly Scalar[] | undefined;
       do {
@@ -95,14 +95,14 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
       it.each(SCANS)(
         `return all of %s, ${descending ? 'descending' : 'ascending'}`,
         async (_title, index, filter, fits) => {
-          const expected = listSortedIds(MATCHING_SAMPLE_DOCUMENTS.filter(fits), descending);
+          const expected = listIdsSortedByMadeAt(MATCHING_SAMPLE_DOCUMENTS.filter(fits), descending);
           for (const [limit, visit] of [
             [100, 7],
             [4, 1_000],
             [2, 5],
             [1, 1],
           ] as const) {
-            const seen = await collectDocumentIdsByScanStep({ index, filter, sort: sorted(descending), limit, visit });
+            const seen = await runScanAndListIdsByStep({ index, filter, sort: sorted(descending), limit, visit });
             expect(seen.flat()).toEqual(expected);
           }
         },
@@ -111,7 +111,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
 
     it('a scan visits at most the allowed number of entries, and returns where to continue', async () => {
       const scan = { index: 'by_owner', filter: { ...many, note: 'tenth' }, sort: sorted(false), limit: 100 };
-      const order = listSortedIds(MATCHING_SAMPLE_DOCUMENTS, false);
+      const order = listIdsSortedByMadeAt(MATCHING_SAMPLE_DOCUMENTS, false);
       const first = await things.scan({ ...scan, visit: 25 });
       const tenths = new Set(listIds(MATCHING_SAMPLE_DOCUMENTS.filter(({ note }) => note === 'tenth')));
       expect(listIds(first.documents)).toEqual(order.slice(0, 25).filter((id) => tenths.has(id)));
@@ -125,7 +125,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
 
     it('a scan stops after the requested number of documents', async () => {
       const scan = { index: 'by_word', filter: { ...many, words: 'even' }, sort: sorted(true), visit: 100 };
-      const order = listSortedIds(
+      const order = listIdsSortedByMadeAt(
         MATCHING_SAMPLE_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
         true,
       );
@@ -184,7 +184,7 @@ export function declareDocumentStoreScanTests(current: () => Collection<SampleDo
 
     it('a scan misses no unchanged document while other documents are added and removed', async () => {
       const scan = { index: 'by_owner', filter: many, sort: sorted(false), limit: 7, visit: 9 };
-      const stays = listSortedIds(
+      const stays = listIdsSortedByMadeAt(
         MATCHING_SAMPLE_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
         false,
       );

@@ -1,7 +1,7 @@
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import {
   hasCatchUpReadAllEvents,
-  createEventCountCondition,
+  createCatchUpEventCountCheck,
   collectCatchUpEventsUntilDone,
   listEventIds,
   createSampleNewEvents,
@@ -39,7 +39,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
 
     it('a catch-up returns stored events, then new ones, in order', async () => {
       const stored = await appendToStreams(['a', 'b', 'c'], 4);
-      const following = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(24));
+      const following = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
       expect(listEventIds(events)).toEqual([...stored, ...live]);
@@ -51,11 +51,11 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const { events } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix] },
-        createEventCountCondition(5),
+        createCatchUpEventCountCheck(5),
       );
       expect(events).toEqual(await store.read(`${prefix}a`));
       store = await reopen();
-      const again = await collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(5));
+      const again = await collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(5));
       expect(again.events).toEqual(events);
     });
 
@@ -83,13 +83,13 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const first = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 2 },
-        createEventCountCondition(2),
+        createCatchUpEventCountCheck(2),
       );
       store = await reopen();
       const rest = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], after: first.position },
-        createEventCountCondition(6 - first.events.length),
+        createCatchUpEventCountCheck(6 - first.events.length),
       );
       expect([...listEventIds(first.events), ...listEventIds(rest.events)]).toEqual(
         listEventIds(await store.read(`${prefix}a`)),
@@ -101,7 +101,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const { events } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix] },
-        createEventCountCondition(6),
+        createCatchUpEventCountCheck(6),
       );
       for (const [index, { position }] of events.entries()) {
         const rest = await collectCatchUpEventsUntilDone(
@@ -125,7 +125,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const live = collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], after: await store.head() },
-        createEventCountCondition(1),
+        createCatchUpEventCountCheck(1),
       );
       await store.append(`x${prefix}a`, 'no_stream', createSampleNewEvents(1));
       await store.append(`${prefix}z`, 'no_stream', createSampleNewEvents(1));
@@ -151,7 +151,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const { batches } = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 4 },
-        createEventCountCondition(10),
+        createCatchUpEventCountCheck(10),
       );
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(4);
     });
@@ -203,8 +203,8 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
-        collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(total)),
-        collectCatchUpEventsUntilDone(store, { prefixes: [prefix], maxBatch: 7 }, createEventCountCondition(total)),
+        collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(total)),
+        collectCatchUpEventsUntilDone(store, { prefixes: [prefix], maxBatch: 7 }, createCatchUpEventCountCheck(total)),
       ];
       await Promise.all(
         streams.map(async (stream) => {
@@ -215,7 +215,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
           }
         }),
       );
-      followers.push(collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(total)));
+      followers.push(collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(total)));
       for (const { events } of await Promise.all(followers)) {
         expect(events).toHaveLength(total);
         expectAscendingPositions(events);
@@ -231,7 +231,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const slow = collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix], maxBatch: 10 },
-        createEventCountCondition(3_000),
+        createCatchUpEventCountCheck(3_000),
         () => proceed.promise,
       );
       await store.append(`${prefix}0`, 'no_stream', createSampleNewEvents(10));
@@ -241,7 +241,7 @@ export function declareEventStoreCatchUpTests(current: () => EventStore, reopen:
       const quick = await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [prefix] },
-        createEventCountCondition(3_000),
+        createCatchUpEventCountCheck(3_000),
       );
       proceed.resolve();
       expect(listEventIds((await slow).events)).toEqual(listEventIds(quick.events));

@@ -52,7 +52,7 @@ export async function collectCatchUpEventsUntilDone(
 }
 
 /** Returns a condition that is met when a catch-up has read at least this many stored events. */
-export function createEventCountCondition(events: number): (followed: CatchUpResult) => boolean {
+export function createCatchUpEventCountCheck(events: number): (followed: CatchUpResult) => boolean {
   return (followed) => followed.events.length >= events;
 }
 

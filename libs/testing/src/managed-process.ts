@@ -35,9 +35,9 @@ const READY_POLL_MS = 100;
  * Processes that are killed when this process exits. Jest does not pass on the exit event, so a test ends the processes
  * that it started.
  */
-const runningChildren = new Set<ChildProcess>();
+const childProcessesToKillOnExit = new Set<ChildProcess>();
 process.once('exit', () => {
-  for (const child of runningChildren) child.kill('SIGKILL');
+  for (const child of childProcessesToKillOnExit) child.kill('SIGKILL');
 });
 
 /** A process that can be killed, stopped, suspended and started again. */
@@ -70,11 +70,11 @@ export class ManagedProcess {
       ...(env && { env: typeof env === 'function' ? env() : env }),
     });
     this.child = child;
-    runningChildren.add(child);
+    childProcessesToKillOnExit.add(child);
     child.stdout.pipe(this.log, { end: false });
     child.stderr.pipe(this.log, { end: false });
     child.once('exit', (code) => {
-      runningChildren.delete(child);
+      childProcessesToKillOnExit.delete(child);
       if (this.child === child && this.shouldRun) this.onUnexpectedExit(name, code);
     });
     this.output = '';
@@ -111,7 +111,7 @@ export class ManagedProcess {
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
       child.once('error', () => {
-        runningChildren.delete(child);
+        childProcessesToKillOnExit.delete(child);
         fail('the process could not be started');
       });
       child.once('exit', (code) => fail(`ended with ${code}`));

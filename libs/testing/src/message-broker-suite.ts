@@ -5,7 +5,7 @@ import {
   type BatchHandler,
   type BrokerMessage,
   type MessageBroker,
-  type ReceivedMessage,
+  type ReceivedBrokerMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
@@ -49,15 +49,15 @@ export function declareMessageBrokerTests(name: string, subject: MessageBrokerSu
       value: JSON.stringify({ n, text: 'Ærøskøbing 港 🚢' }),
       headers: { 'event-id': `${key}-${n}` },
     });
-    const idOf = (received: ReceivedMessage) => received.headers['event-id'];
+    const idOf = (received: ReceivedBrokerMessage) => received.headers['event-id'];
 
     /** Consumes messages into a list until the test ends. */
     function collectMessages(
       of = group,
       signal = consumers.signal,
       handler: BatchHandler = async () => {},
-    ): ReceivedMessage[] {
-      const received: ReceivedMessage[] = [];
+    ): ReceivedBrokerMessage[] {
+      const received: ReceivedBrokerMessage[] = [];
       consuming.push(
         broker.consume({ topic, group: of, signal }, async (messages, ...tools) => {
           await handler(messages, ...tools);
@@ -182,8 +182,8 @@ export function declareMessageBrokerTests(name: string, subject: MessageBrokerSu
     it('the broker completes and commits current work before the consumer ends', async () => {
       const leaving = new AbortController();
       const held = Promise.withResolvers<void>();
-      const begun: ReceivedMessage[] = [];
-      const finished: ReceivedMessage[] = [];
+      const begun: ReceivedBrokerMessage[] = [];
+      const finished: ReceivedBrokerMessage[] = [];
       let isOver = false;
       const over = broker
         .consume({ topic, group, signal: leaving.signal }, async (messages) => {

@@ -102,7 +102,7 @@ describe('a proxy of MongoDB', () => {
   let proxy: MongoProxy;
   const clients: RawClient[] = [];
   const connectTo = (member?: number): RawClient => {
-    const client = new RawClient(proxy.formatDatabaseUrl('d'), member);
+    const client = new RawClient(proxy.buildConnectionStringOfDatabase('d'), member);
     clients.push(client);
     return client;
   };
@@ -121,7 +121,7 @@ describe('a proxy of MongoDB', () => {
     proxy.onCommand = (command) => seen.push(Object.keys(command)[0] ?? '');
     const [first, second] = [connectTo(0), connectTo(1)];
     const primary = await first.ask({ hello: 1, compression: ['zlib'] });
-    const hosts = /^mongodb:..([^/]*)/.exec(proxy.formatDatabaseUrl('d'))?.[1]?.split(',');
+    const hosts = /^mongodb:..([^/]*)/.exec(proxy.buildConnectionStringOfDatabase('d'))?.[1]?.split(',');
     expect(primary).toMatchObject({ isWritablePrimary: true, secondary: false, setName: 'rs0', hosts, me: hosts?.[0] });
     expect(primary).not.toHaveProperty('compression');
     const secondary = await second.ask({ hello: 1 });
@@ -223,7 +223,7 @@ describe('a proxy of MongoDB', () => {
     }
     const client = connectTo();
     await client.insert('a');
-    proxy.breakAllConnections();
+    proxy.breakCurrentAndNewConnections();
     await client.closed;
     await connectTo().closed;
     proxy.acceptConnectionsAgain();

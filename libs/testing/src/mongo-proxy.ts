@@ -45,7 +45,7 @@ export class MongoProxy {
   }
 
   /** Returns the connection string for a database. @param options options of the connection string, `name=value&…` */
-  formatDatabaseUrl(database: string, options = ''): string {
+  buildConnectionStringOfDatabase(database: string, options = ''): string {
     return `mongodb://${this.set.addresses.join(',')}/${database}?replicaSet=rs0${options === '' ? '' : `&${options}`}`;
   }
 
@@ -91,12 +91,12 @@ export class MongoProxy {
   }
 
   /** Breaks all connections, and new ones immediately. */
-  breakAllConnections(): void {
+  breakCurrentAndNewConnections(): void {
     this.isDown = true;
     this.breakConnections();
   }
 
-  /** Ends {@link breakAllConnections}. */
+  /** Ends {@link breakCurrentAndNewConnections}. */
   acceptConnectionsAgain(): void {
     this.isDown = false;
   }
@@ -121,7 +121,7 @@ export class MongoProxy {
 
   async closeProxy(): Promise<void> {
     const closed = this.servers.map((server) => once(server.close(), 'close'));
-    this.breakAllConnections();
+    this.breakCurrentAndNewConnections();
     await Promise.all(closed);
   }
 

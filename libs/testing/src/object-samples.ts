@@ -56,7 +56,7 @@ export async function readAllBytes(content: ObjectContent | undefined): Promise<
 }
 
 /** A source of bytes that pauses in the middle until it is opened. */
-export class PausedSource {
+export class ByteSourcePausedInMiddle {
   readonly reached: Promise<void>;
   open!: () => void;
   private readonly opened = new Promise<void>((resolve) => (this.open = resolve));

@@ -7,7 +7,7 @@ import {
   generateSampleBytes,
   createRandomObjectId,
   splitIntoUnevenChunks,
-  PausedSource,
+  ByteSourcePausedInMiddle,
 } from './object-samples.ts';
 import {
   type TestedAdapter,
@@ -105,7 +105,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
 
     it('the store does not return an object before it is stored completely', async () => {
       const id = createRandomObjectId();
-      const gate = new PausedSource(generateSampleBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+      const gate = new ByteSourcePausedInMiddle(generateSampleBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
       const putting = store.putObject(id, gate.streamBytesWithPause());
       await gate.reached;
       expect(await store.getObject(id)).toBeUndefined();
@@ -145,7 +145,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
       await put(slow, 3 * BYTES_PER_MIB);
       const reader = (await store.getObject(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      const gate = new PausedSource(generateSampleBytes(slowlyPut, BYTES_PER_MIB), 1);
+      const gate = new ByteSourcePausedInMiddle(generateSampleBytes(slowlyPut, BYTES_PER_MIB), 1);
       const putting = store.putObject(slowlyPut, gate.streamBytesWithPause());
       await gate.reached;
       await Promise.all(Array.from({ length: 20 }, () => put(createRandomObjectId(), 100_000)));
@@ -256,7 +256,7 @@ export function declareObjectStoreTests(name: string, subject: TestedAdapter<Obj
           }
         };
         const unfinished = createRandomObjectId();
-        const gate = new PausedSource(generateSampleBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
+        const gate = new ByteSourcePausedInMiddle(generateSampleBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
         const caught = store.putObject(unfinished, gate.streamBytesWithPause()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));

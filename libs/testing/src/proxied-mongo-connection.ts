@@ -106,7 +106,7 @@ export class ProxiedMongoConnection {
     onCommand(body);
     this.hasOperations ||= !isMongoHello(body);
     if (isMongoHello(body) && 'topologyVersion' in body) return void this.answerMongoHelloRepeatedly(message);
-    const refusal = set.findCommandRefusal(member, body);
+    const refusal = set.findNotPrimaryErrorOfMember(member, body);
     if (refusal !== undefined) return void this.sendReplyOfProxy(message, refusal);
     if (isMongoRead(body) && seesNothing(body)) return void this.sendReplyOfProxy(message, createEmptyMongoReply(body));
     const fault = isMongoWrite(body) ? takeWriteFault() : undefined;
@@ -131,7 +131,7 @@ export class ProxiedMongoConnection {
     if (fault === 'answer lost') return this.breakConnection('reset');
     const isInterrupted = (fault === 'interrupted' || set.primary !== member) && Number(reply['ok']) === 1;
     this.sendToClientAfterDelay(
-      isInterrupted ? replaceMongoBody(message, set.simulateInterruptedWrite(command, reply)) : message.bytes,
+      isInterrupted ? replaceMongoBody(message, set.addInterruptedWriteErrorToReply(command, reply)) : message.bytes,
     );
   }
 

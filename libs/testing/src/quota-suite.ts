@@ -9,7 +9,7 @@ import { type TestedAdapter, testIfSupported, SINGLE_PROCESS_SKIP_REASON } from 
 const QUOTA_RESET_MS = 61_000;
 const MINUTE_MS = 60_000;
 
-interface TestedQuotaAdapter extends TestedAdapter<RequestQuota> {
+interface TestedRequestQuotaAdapter extends TestedAdapter<RequestQuota> {
   /** Maximum share of a limit that a process may leave unused; 0 if the process counts alone. */
   readonly reservedShare: number;
 }
@@ -18,7 +18,7 @@ interface TestedQuotaAdapter extends TestedAdapter<RequestQuota> {
  * Tests every guarantee of the port `RequestQuota`.
  * @param subjectAt creates a subject whose only clock is the given one
  */
-export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => TestedQuotaAdapter): void {
+export function declareQuotaTests(name: string, subjectAt: (clock: Clock) => TestedRequestQuotaAdapter): void {
   describe(`quota on ${name}`, () => {
     let now = Date.parse('2026-03-01T12:00:00.250Z');
     const subject = subjectAt(() => new Date(now));

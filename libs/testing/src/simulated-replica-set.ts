@@ -67,7 +67,7 @@ export class SimulatedReplicaSet {
   }
 
   /** Returns the error of a member that is not the primary; undefined if it performs the command. */
-  findCommandRefusal(member: number, command: Document): Document | undefined {
+  findNotPrimaryErrorOfMember(member: number, command: Document): Document | undefined {
     if (member === this.primary) return undefined;
     if (isMongoWrite(command)) return this.createNotPrimaryReply(command, NOT_WRITABLE_PRIMARY_CODE);
     const { $readPreference: preference } = command as { readonly $readPreference?: { readonly mode?: string } };
@@ -90,7 +90,7 @@ export class SimulatedReplicaSet {
    * Returns the reply of a primary that performed the write, and stepped down before a majority had it. A member that is
    * still the primary is elected again immediately.
    */
-  simulateInterruptedWrite(command: Document, reply: Document): Document {
+  addInterruptedWriteErrorToReply(command: Document, reply: Document): Document {
     const { primary } = this;
     this.changePrimary(undefined);
     const writeConcernError = { ...INTERRUPTED_BY_ELECTION_ERROR, errmsg: 'operation was interrupted' };

@@ -94,7 +94,7 @@ export const NO_CHANGED_SETTINGS: WorkspaceSettingOverrides = { exceptions: {}, 
 export function computeEffectiveSettings({ exceptions, required_documents }: WorkspaceSettingOverrides): RuleSettings {
   return {
     exceptions: createRecordFromNames(AUTOMATIC_EXCEPTION_TYPES, (type) =>
-      mergeSettingsWithDefaults(type, exceptions[type] ?? {}),
+      mergeExceptionSettingsWithDefaults(type, exceptions[type] ?? {}),
     ),
     required_documents: createRecordFromNames(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
   };
@@ -120,7 +120,10 @@ export function pickValuesThatDifferFromDefault({
   };
 }
 
-function mergeSettingsWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
+function mergeExceptionSettingsWithDefaults(
+  type: AutomaticExceptionType,
+  set: Partial<ExceptionSettings>,
+): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
   return { ...defaults, ...set, by_mode: sortSettingsInTransportModeOrder({ ...defaults.by_mode, ...set.by_mode }) };
 }

@@ -4,7 +4,7 @@ import type { SystemUnderTest } from '../subject.ts';
 import { startBrowser } from './browser.ts';
 
 /** The environment in which a browser journey runs. */
-export interface BrowserTestHarness {
+export interface BrowserAndSystemUnderTest {
   readonly subject: SystemUnderTest;
   readonly browser: Browser;
 }
@@ -12,7 +12,7 @@ export interface BrowserTestHarness {
 /** A browser test that runs on a standalone server and on two replicas of each service. */
 export interface BrowserJourneyTestDefinition {
   readonly name: string;
-  readonly tests: (harness: () => BrowserTestHarness) => void;
+  readonly tests: (harness: () => BrowserAndSystemUnderTest) => void;
   /** True if the test needs the first start of a standalone server. */
   readonly isFirstStart?: boolean;
 }

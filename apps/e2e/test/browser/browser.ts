@@ -16,7 +16,7 @@ export function declareBrowserTests(name: string, tests: () => void): void {
 const { SCREENSHOTS } = process.env;
 
 export const WIDE_BROWSER_WINDOW_SIZE = { width: 1400, height: 900 };
-export const NARROW_WINDOW_SIZE = { width: 390, height: 844 };
+export const NARROW_BROWSER_WINDOW_SIZE = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({

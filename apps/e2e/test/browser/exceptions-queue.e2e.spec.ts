@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
+import { NARROW_BROWSER_WINDOW_SIZE, BrowserWindow, startBrowser, declareBrowserTests } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
@@ -194,7 +194,7 @@ declareBrowserTests('the exceptions queue', () => {
     const email = generateEmail('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
     const viewer = await acceptInvitation(subject, data.invitation_url, email);
-    const window = await BrowserWindow.openBrowserWindow(browser, subject, viewer, NARROW_WINDOW_SIZE);
+    const window = await BrowserWindow.openBrowserWindow(browser, subject, viewer, NARROW_BROWSER_WINDOW_SIZE);
     const { page } = window;
     await window.openPageAtPath('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();

@@ -7,6 +7,6 @@ export async function selectOption(page: Page, field: Locator, option: string): 
 }
 
 /** Returns the field for a port of the shipment. Legs have fields with the same names further down on the page. */
-export function findPortField(page: Page, label: string): Locator {
+export function locatePortComboboxOnPage(page: Page, label: string): Locator {
   return page.getByRole('combobox', { name: label, exact: true }).first();
 }

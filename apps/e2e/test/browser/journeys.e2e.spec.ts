@@ -1,5 +1,5 @@
 import { scaleTimeout } from '@tracking/testing';
-import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
+import { FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST } from '../shared-standalone.ts';
 import {
   findSharedStandaloneServer,
   startStandaloneSystem,
@@ -22,7 +22,7 @@ for (const { name, tests, isFirstStart } of [
     let subject: SystemUnderTest;
     let own: StartedSystem | undefined;
     beforeAll(async () => {
-      if (isFirstStart) own = await startStandaloneSystem(STANDALONE_SETTINGS);
+      if (isFirstStart) own = await startStandaloneSystem(FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST);
       subject = own ?? (await findSharedStandaloneServer());
     }, scaleTimeout(60_000));
     afterAll(() => own?.stop());

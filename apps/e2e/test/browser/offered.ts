@@ -14,7 +14,7 @@ const DIALOG_VALUE_BY_INPUT_TYPE: Readonly<Record<string, string>> = {
 /** Selector of the buttons to press. */
 const PRESSABLE_SELECTOR = 'button:visible:not([disabled]):not([aria-disabled=true])';
 /** Timeout for actions on elements that may disappear, in milliseconds. */
-const SHORT_TIMEOUT_MS = 2_000;
+const ELEMENT_ACTION_TIMEOUT_MS = 2_000;
 
 /**
  * Presses every button of a page, every item of each menu, and the last button of each dialog, like a user who tries
@@ -99,7 +99,7 @@ async function fillInAndSubmitDialog(page: Page): Promise<void> {
   // A dialog that shows progress closes without a click.
   const unlessClosed = (action: () => Promise<void>) =>
     eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
-  await unlessClosed(() => last.waitFor({ timeout: SHORT_TIMEOUT_MS }));
+  await unlessClosed(() => last.waitFor({ timeout: ELEMENT_ACTION_TIMEOUT_MS }));
   for (const field of await dialog
     .locator('input[required]:visible:not([readonly]), textarea[required]:visible')
     .all()) {
@@ -108,7 +108,7 @@ async function fillInAndSubmitDialog(page: Page): Promise<void> {
       .fill(DIALOG_VALUE_BY_INPUT_TYPE[(await field.getAttribute('type')) ?? 'text'] ?? 'something')
       .catch(() => undefined);
   }
-  await unlessClosed(() => last.click({ timeout: SHORT_TIMEOUT_MS }));
+  await unlessClosed(() => last.click({ timeout: ELEMENT_ACTION_TIMEOUT_MS }));
 }
 
 async function listButtonNames(buttons: Locator): Promise<readonly string[]> {

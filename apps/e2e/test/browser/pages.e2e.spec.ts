@@ -4,7 +4,7 @@ import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import {
-  NARROW_WINDOW_SIZE,
+  NARROW_BROWSER_WINDOW_SIZE,
   WIDE_BROWSER_WINDOW_SIZE,
   BrowserWindow,
   startBrowser,
@@ -93,7 +93,7 @@ declareBrowserTests('every page', () => {
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
       wide: await BrowserWindow.openBrowserWindow(browser, subject, admin, WIDE_BROWSER_WINDOW_SIZE),
-      narrow: await BrowserWindow.openBrowserWindow(browser, subject, admin, NARROW_WINDOW_SIZE),
+      narrow: await BrowserWindow.openBrowserWindow(browser, subject, admin, NARROW_BROWSER_WINDOW_SIZE),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { STANDALONE_SETTINGS } from '../shared-standalone.ts';
+import { FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST } from '../shared-standalone.ts';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { startStandaloneSystem, type StartedSystem } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
@@ -13,7 +13,7 @@ declareBrowserTests('a page that is left open', () => {
   let browser: Browser;
   let ann: SignedInUser;
   beforeAll(async () => {
-    subject = await startStandaloneSystem(STANDALONE_SETTINGS);
+    subject = await startStandaloneSystem(FAST_WEBHOOK_RETRY_SETTINGS_FOR_TEST);
     browser = await startBrowser();
     const workspace = await createWorkspace(subject, 'away');
     ann = await createSignedInAdmin(subject, workspace);

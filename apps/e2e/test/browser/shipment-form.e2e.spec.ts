@@ -4,13 +4,13 @@ import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandaloneServer, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import {
-  NARROW_WINDOW_SIZE,
+  NARROW_BROWSER_WINDOW_SIZE,
   BrowserWindow,
   declareBrowserTests,
   createNotFoundResponse,
   startBrowser,
 } from './browser.ts';
-import { selectOption, findPortField } from './fields.ts';
+import { selectOption, locatePortComboboxOnPage } from './fields.ts';
 
 declareBrowserTests('the shipment form', () => {
   let subject: SystemUnderTest;
@@ -38,10 +38,10 @@ declareBrowserTests('the shipment form', () => {
     await selectOption(page, page.getByRole('combobox', { name: 'Incoterm' }), 'FOB: free on board');
 
     // By a part of its name; and by its code, which need only be typed.
-    await findPortField(page, 'Origin').fill('shangh');
+    await locatePortComboboxOnPage(page, 'Origin').fill('shangh');
     await page.getByRole('option', { name: /CNSHA/ }).click();
-    await findPortField(page, 'Destination').fill('nlrtm');
-    await findPortField(page, 'Destination').press('Tab');
+    await locatePortComboboxOnPage(page, 'Destination').fill('nlrtm');
+    await locatePortComboboxOnPage(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.locator('input[value="Shanghai, CN · CNSHA"]').waitFor();
     await page.getByText('Shanghai, UTC+8').waitFor();
@@ -92,17 +92,17 @@ declareBrowserTests('the shipment form', () => {
     const { page } = window;
     await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
-    await findPortField(page, 'Origin').fill('DEHAM');
-    await findPortField(page, 'Origin').press('Enter');
+    await locatePortComboboxOnPage(page, 'Origin').fill('DEHAM');
+    await locatePortComboboxOnPage(page, 'Origin').press('Enter');
     await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
-    await findPortField(page, 'Destination').fill('no port at all');
+    await locatePortComboboxOnPage(page, 'Destination').fill('no port at all');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Choose an entry from the list, or clear the field.').waitFor();
-    expect(await findPortField(page, 'Destination').inputValue()).toBe('no port at all');
+    expect(await locatePortComboboxOnPage(page, 'Destination').inputValue()).toBe('no port at all');
     await window.takeScreenshot('form-untaken-text');
     // A time that is half typed is no time to be sent either.
-    await findPortField(page, 'Destination').fill('nlrtm');
-    await findPortField(page, 'Destination').press('Tab');
+    await locatePortComboboxOnPage(page, 'Destination').fill('nlrtm');
+    await locatePortComboboxOnPage(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.getByLabel('Arrival (ETA)').fill('2027-04-01T08:00');
     await page.getByLabel('Arrival (ETA)').press('Delete');
@@ -144,7 +144,7 @@ declareBrowserTests('the shipment form', () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [
       await BrowserWindow.openBrowserWindow(browser, subject, ann),
-      await BrowserWindow.openBrowserWindow(browser, subject, bob, NARROW_WINDOW_SIZE),
+      await BrowserWindow.openBrowserWindow(browser, subject, bob, NARROW_BROWSER_WINDOW_SIZE),
     ];
     await Promise.all([
       one.openPageAtPath(`/shipments/${data.id}/edit`),

@@ -5,7 +5,7 @@ import { createSignedInAdmin } from '../people.ts';
 import { createWorkspace } from '../tenant.ts';
 import type { BrowserJourneyTestDefinition } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
-import { selectOption, findPortField } from './fields.ts';
+import { selectOption, locatePortComboboxOnPage } from './fields.ts';
 import { createPdf } from './paper.ts';
 
 const CONTAINER_NUMBER = 'CSQU3054383';
@@ -88,9 +88,9 @@ async function createShipment(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'New shipment' }).click();
   await page.getByLabel('Your reference').fill('PO-7');
   await selectOption(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
-  await findPortField(page, 'Origin').fill('shangh');
+  await locatePortComboboxOnPage(page, 'Origin').fill('shangh');
   await page.getByRole('option', { name: /CNSHA/ }).click();
-  await findPortField(page, 'Destination').fill('rotter');
+  await locatePortComboboxOnPage(page, 'Destination').fill('rotter');
   await page.getByRole('option', { name: /NLRTM/ }).click();
   await page.getByRole('combobox', { name: 'Container numbers' }).fill(CONTAINER_NUMBER);
   await page.keyboard.press('Enter');

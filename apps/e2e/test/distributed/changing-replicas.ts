@@ -6,8 +6,8 @@ import { SERVICE_NAMES, type ServiceName, type ServiceReplica } from '@tracking/
 import { eventually, scaleTimeout, waitForSimulatedDelay, startStopwatch } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
-import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { startServices, type StartedServices } from '../subject.ts';
+import { EndpointServer, type EndpointWithReceivedDeliveries } from '../receiver.ts';
+import { startServices, type StartedDistributedTestSystem } from '../subject.ts';
 import {
   createTestTenant,
   listAllItems,
@@ -53,10 +53,10 @@ interface ObservedAttempt {
 }
 
 export function declareReplicaChangeTests(): void {
-  let services: StartedServices;
+  let services: StartedDistributedTestSystem;
   let tenant: TestTenant;
   let receiver: EndpointServer;
-  let hooks: readonly ReceiverEndpoint[];
+  let hooks: readonly EndpointWithReceivedDeliveries[];
   let load: LoadGenerator;
   let observer: LeaseObserver;
   /** Replicas that run, and clients of the gateways that a load balancer would use. */
@@ -124,7 +124,7 @@ export function declareReplicaChangeTests(): void {
   }
 
   /** Lets the endpoint respond with 204, except where its role is another, and records all attempts. */
-  function respondAndObserveAttempts(hook: ReceiverEndpoint): void {
+  function respondAndObserveAttempts(hook: EndpointWithReceivedDeliveries): void {
     const observed: ObservedAttempt[] = [];
     attempts.set(hook.id, observed);
     const respond = (eventId: string, came: number, at: number) => {
@@ -147,7 +147,7 @@ export function declareReplicaChangeTests(): void {
 
   /** Requests a pause of the first endpoint. Returns the replica that attempts it, once the pause is stored. */
   async function pauseEndpointAndFindReplica(): Promise<ServiceReplica> {
-    const { id } = hooks[0] as ReceiverEndpoint;
+    const { id } = hooks[0] as EndpointWithReceivedDeliveries;
     pause.isDue = true;
     await eventually(async () => {
       expect(pause.isDue).toBe(false);
@@ -342,7 +342,7 @@ export function declareReplicaChangeTests(): void {
           expect(stored.data).toMatchObject({ external_id, house_bill: bills.at(-1) });
           const listed = await listItemsAfterAllWrites<Milestone>(api(), `/v1/shipments/${id}/milestones`);
           expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
-          const written = (told.get(id) ?? []).flatMap((event) => getWriteIdentifierOfEvent(event) ?? []);
+          const written = (told.get(id) ?? []).flatMap((event) => getClientGivenIdOfEvent(event) ?? []);
           expect(written.toSorted()).toEqual([...bills, ...milestones].sort());
         }
       },
@@ -416,7 +416,7 @@ export function declareReplicaChangeTests(): void {
 const LEASE_GROUPS = ['gateway_jobs', 'publisher', 'read_models', 'shipment_jobs', 'webhook_jobs', 'webhook_shards'];
 
 /** Returns the value by which the client that caused the event knows it; undefined for events of other causes. */
-function getWriteIdentifierOfEvent({ type, data }: EventEnvelope): string | undefined {
+function getClientGivenIdOfEvent({ type, data }: EventEnvelope): string | undefined {
   if (type === 'milestone.recorded') return (data['milestone'] as { id: string }).id;
   if (type === 'shipment.created') return (data['shipment'] as { house_bill?: string }).house_bill;
   if (type === 'shipment.updated') return (data['changes'] as { house_bill?: { to: string } }).house_bill?.to;

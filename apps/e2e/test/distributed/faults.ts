@@ -11,7 +11,7 @@ import {
 } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
-import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
+import { EndpointServer, type EndpointWithReceivedDeliveries } from '../receiver.ts';
 import {
   DOCUMENT_STORE_NOT_KILLABLE_REASON,
   EVENT_STORE_NOT_KILLABLE_REASON,
@@ -19,7 +19,7 @@ import {
   runCliJson,
   readMetricTotal,
   startServices,
-  type StartedServices,
+  type StartedDistributedTestSystem,
 } from '../subject.ts';
 import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 import { createKafkaClient, readTopic } from '../topic.ts';
@@ -39,12 +39,12 @@ const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 const MESSAGES_THAT_ARE_NO_EVENTS = ['not JSON', '{"id": 1}', '', null];
 
 export function declareEngineFaultTests(): void {
-  let services: StartedServices;
+  let services: StartedDistributedTestSystem;
   let tenant: TestTenant;
   /** Client of the same workspace whose key never wrote anything. */
   let reader: Omit<TestTenant, 'workspace'>;
   let receiver: EndpointServer;
-  let hooks: readonly ReceiverEndpoint[];
+  let hooks: readonly EndpointWithReceivedDeliveries[];
   let load: LoadGenerator;
   let probes = 0;
   const figures: string[] = [];
@@ -346,7 +346,7 @@ export function declareEngineFaultTests(): void {
           expect([status, data.status]).toEqual([503, 'starting']);
         }, LONG_WAIT_OPTIONS);
       }
-      await services.system.startEngines();
+      await services.system.startDatabaseAndBrokerProcesses();
       await starting;
       await writeReachesAll('the engines start after the services');
     },

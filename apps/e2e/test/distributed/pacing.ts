@@ -7,9 +7,9 @@ import {
   type Answer,
   type ReceivedRequest,
   type Behaviour,
-  type ReceiverEndpoint,
+  type EndpointWithReceivedDeliveries,
 } from '../receiver.ts';
-import { readMetricTotal, startServices, type StartedServices } from '../subject.ts';
+import { readMetricTotal, startServices, type StartedDistributedTestSystem } from '../subject.ts';
 import { listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
@@ -32,7 +32,7 @@ const WAITING_DELIVERY_COUNT = 80;
 const RETRY_AFTER_SECONDS = 25;
 
 export function declareDeliveryPacingTests(): void {
-  let services: StartedServices;
+  let services: StartedDistributedTestSystem;
   let tenant: TestTenant;
   let receiver: EndpointServer;
   let mongo: MongoClient;
@@ -65,11 +65,11 @@ export function declareDeliveryPacingTests(): void {
     }
   };
   /** Stored condition of the endpoint, which a new owner of the endpoint would read. */
-  const stored = async ({ id }: ReceiverEndpoint) => {
+  const stored = async ({ id }: EndpointWithReceivedDeliveries) => {
     const conditions = mongo.db().collection<EndpointCondition>('webhook_endpoint_conditions');
     return conditions.findOne({ _id: id });
   };
-  const statuses = async ({ id }: ReceiverEndpoint) => {
+  const statuses = async ({ id }: EndpointWithReceivedDeliveries) => {
     const deliveries = await listAllItems<{ status: string }>(tenant.api, '/v1/webhook_deliveries', {
       endpoint_id: id,
     });

@@ -3,7 +3,7 @@ import type { ManagedProcess } from '@tracking/testing';
 import { IS_SOAK_RUN, eventually, itInSoak, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
-import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
+import { EndpointServer, type EndpointWithReceivedDeliveries } from '../receiver.ts';
 import { type StartedSystem, startServices, startStandaloneSystem } from '../subject.ts';
 import { type TestTenant, listItemsAfterAllWrites, createTestTenant } from '../tenant.ts';
 
@@ -101,10 +101,10 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
       LONG_WAIT_OPTIONS,
     );
     // Besides live events, exactly the expected events were delivered.
-    const came = (at: ReceiverEndpoint) =>
+    const came = (at: EndpointWithReceivedDeliveries) =>
       [...at.came.keys()].map((id) => receiver.findEvent(id)).filter((event) => !isEventOfShipments(lived, event));
     expect(new Set(came(hook).map(({ type }) => type))).toEqual(new Set(['shipment.created']));
-    expect(came(hook).map(readShipmentId).toSorted()).toEqual([...wanted].toSorted());
+    expect(came(hook).map(readShipmentIdOfEvent).toSorted()).toEqual([...wanted].toSorted());
     expect(came(hook).filter((event) => isEventOfShipments(before, event))).toEqual([]);
     expect(came(beside)).toEqual([]);
     expect(load.unexpected).toEqual([]);
@@ -186,10 +186,10 @@ async function listEventIds({ api }: TestTenant, ids: ReadonlySet<string>): Prom
   return found.flat().map(({ id }) => id);
 }
 
-function readShipmentId({ data }: EventEnvelope): string {
+function readShipmentIdOfEvent({ data }: EventEnvelope): string {
   return String(data['shipment_id']);
 }
 
 function isEventOfShipments(ids: ReadonlySet<string>, event: EventEnvelope): boolean {
-  return ids.has(readShipmentId(event));
+  return ids.has(readShipmentIdOfEvent(event));
 }

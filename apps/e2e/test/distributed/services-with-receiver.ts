@@ -1,14 +1,14 @@
 import type { DistributedSystemOptions } from '@tracking/system';
 import { scaleTimeout } from '@tracking/testing';
-import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { startServices, type StartedServices } from '../subject.ts';
+import { EndpointServer, type EndpointWithReceivedDeliveries } from '../receiver.ts';
+import { startServices, type StartedDistributedTestSystem } from '../subject.ts';
 import { createTestTenant, type TestTenant } from '../tenant.ts';
 
 /** The services of a suite, with a workspace and an enabled endpoint. */
 export interface ServicesWithReceiver {
-  readonly services: StartedServices;
+  readonly services: StartedDistributedTestSystem;
   readonly tenant: TestTenant;
-  readonly hook: ReceiverEndpoint;
+  readonly hook: EndpointWithReceivedDeliveries;
 }
 
 /**

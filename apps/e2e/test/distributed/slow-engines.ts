@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventEnvelope, Shipment } from '@tracking/contracts';
-import { type RunningEngines, startEngines } from '@tracking/system';
+import { type TestEngineAddressesAndProcesses, startDatabaseAndBrokerProcesses } from '@tracking/system';
 import {
   createTempFolder,
   DelayingProxy,
@@ -14,8 +14,8 @@ import {
   type TempFolder,
 } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
-import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { TEST_ENGINES_DIR, startServices, type StartedServices, readMetricTotal } from '../subject.ts';
+import { EndpointServer, type EndpointWithReceivedDeliveries } from '../receiver.ts';
+import { TEST_ENGINES_DIR, startServices, type StartedDistributedTestSystem, readMetricTotal } from '../subject.ts';
 import { createTestTenant, listAllItems, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds by which each message to and from a slow engine is delayed. A quick answer takes a few milliseconds. */
@@ -48,32 +48,32 @@ interface SlowableEngines {
   readonly eventStore: DelayingProxy;
   readonly broker: DelayingProxy;
   readonly documentStore: MongoProxy;
-  readonly running: RunningEngines;
+  readonly running: TestEngineAddressesAndProcesses;
   readonly folder: TempFolder;
 }
 
 async function startSlowableEngines(): Promise<SlowableEngines> {
   const folder = await createTempFolder();
-  const broker = await DelayingProxy.startProxy();
+  const broker = await DelayingProxy.startDelayingTcpProxy();
   await mkdir(join(folder.path, 'kafka'), { recursive: true });
   // Clients of Kafka connect to the address that the broker advertises.
   const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
   await writeFile(join(folder.path, 'kafka', 'extra.properties'), advertised);
-  const running = await startEngines({ folder: folder.path, enginesDir: TEST_ENGINES_DIR });
-  broker.serverPort = parseLocalPort(running.kafkaBrokers);
-  const eventStore = await DelayingProxy.startProxy(parseLocalPort(running.eventStoreDbUrl));
-  const documentStore = await MongoProxy.startMongoProxy(parseLocalPort(running.mongoUrl));
+  const running = await startDatabaseAndBrokerProcesses({ folder: folder.path, enginesDir: TEST_ENGINES_DIR });
+  broker.serverPort = parsePortOfLoopbackAddress(running.kafkaBrokers);
+  const eventStore = await DelayingProxy.startDelayingTcpProxy(parsePortOfLoopbackAddress(running.eventStoreDbUrl));
+  const documentStore = await MongoProxy.startMongoProxy(parsePortOfLoopbackAddress(running.mongoUrl));
   return { eventStore, broker, documentStore, running, folder };
 }
 
-const parseLocalPort = (address: string) => Number(/127\.0\.0\.1:(\d+)/.exec(address)?.[1]);
+const parsePortOfLoopbackAddress = (address: string) => Number(/127\.0\.0\.1:(\d+)/.exec(address)?.[1]);
 
 export function declareSlowEngineTests(): void {
   let engines: SlowableEngines;
-  let services: StartedServices;
+  let services: StartedDistributedTestSystem;
   let tenant: TestTenant;
   let receiver: EndpointServer;
-  let hook: ReceiverEndpoint;
+  let hook: EndpointWithReceivedDeliveries;
   const figures: string[] = [];
 
   beforeAll(async () => {
@@ -86,7 +86,7 @@ export function declareSlowEngineTests(): void {
         eventStoreDbUrl: `esdb://127.0.0.1:${eventStore.port}?tls=false`,
         eventStoreDbStart: undefined,
         kafkaBrokers: `127.0.0.1:${broker.port}`,
-        mongoUrl: documentStore.formatDatabaseUrl('tracking'),
+        mongoUrl: documentStore.buildConnectionStringOfDatabase('tracking'),
         mongoStart: undefined,
       },
     );
@@ -112,7 +112,7 @@ export function declareSlowEngineTests(): void {
     for (;;) {
       const answer = await post('/v1/shipments', { external_id });
       if (answer.status === 200 || answer.status === 201) return (answer.data as Shipment).id;
-      countRefusal(answer, codes);
+      expectRefusalAndCountReason(answer, codes);
       await waitForSimulatedDelay(50 * Number(answer.headers['retry-after']));
     }
   }
@@ -121,7 +121,10 @@ export function declareSlowEngineTests(): void {
     rejectAfterDeadline(tenant.api.post<unknown>(path, body), ANSWER_TIMEOUT_MS);
 
   /** @throws Error if the answer is not a 503 with a known code */
-  function countRefusal({ status, data, headers }: AxiosResponse<unknown>, codes: Map<string, number>): void {
+  function expectRefusalAndCountReason(
+    { status, data, headers }: AxiosResponse<unknown>,
+    codes: Map<string, number>,
+  ): void {
     const { code, message } = (data as { error: { code: string; message: string } }).error;
     expect([status, Number(headers['retry-after']) > 0]).toEqual([503, true]);
     expect(['busy', 'unavailable', 'read_model_behind']).toContain(code);
@@ -169,7 +172,7 @@ export function declareSlowEngineTests(): void {
     const burst = Array.from({ length: CONCURRENT_COMMAND_COUNT }, async (_, n) => {
       const occurred_at = new Date(Date.UTC(2025, 0, 1) + n * 60_000).toISOString();
       const answer = await post(`/v1/shipments/${hot}/milestones`, { code: 'vessel_departed', occurred_at });
-      if (answer.status !== 201) countRefusal(answer, codes);
+      if (answer.status !== 201) expectRefusalAndCountReason(answer, codes);
       return answer.status === 201;
     });
     let isOver = false;

@@ -14,7 +14,9 @@ const LONG_WAIT_OPTIONS = { deadlineMs: 30_000 };
  * Creates a shipment whose departure becomes overdue soon, but after the shipment is stored. On a busy machine, the
  * departure may already be overdue when the shipment is stored. Then creates another shipment with more time.
  */
-async function createShipmentDueSoon(api: AxiosInstance): Promise<{ readonly id: string; readonly due: number }> {
+async function createShipmentWithDepartureOverdueSoon(
+  api: AxiosInstance,
+): Promise<{ readonly id: string; readonly due: number }> {
   for (let dueIn = TEST_WAIT_UNTIL_DEPARTURE_OVERDUE_MS; ; dueIn *= 2) {
     const due = Date.now() + dueIn;
     const etd = new Date(due - 12 * HOUR_MS).toISOString();
@@ -36,7 +38,7 @@ export function declareTimeDrivenExceptionTests(subject: () => SystemUnderTest):
           event_types: ['exception.opened', 'exception.resolved'],
         });
         const exceptionOf = ({ data }: EventEnvelope) => data['exception'] as JsonObject & ShipmentException;
-        const { id, due } = await createShipmentDueSoon(api);
+        const { id, due } = await createShipmentWithDepartureOverdueSoon(api);
         const path = `/v1/shipments/${id}`;
         const told = () =>
           [...hook.came.keys()]

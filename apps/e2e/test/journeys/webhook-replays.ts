@@ -1,6 +1,6 @@
 import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
+import { type EndpointWithReceivedDeliveries, EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
 import {
   createReadAfterWriteHeaders,
@@ -37,11 +37,11 @@ export function declareWebhookReplayTests(subject: () => SystemUnderTest): void 
     });
 
     const event = (external_id: string) => createShipmentReturningEvent(tenant.api, external_id);
-    const switched = async ({ id }: ReceiverEndpoint, how: 'enable' | 'disable') =>
+    const switched = async ({ id }: EndpointWithReceivedDeliveries, how: 'enable' | 'disable') =>
       expect((await tenant.api.post(`/v1/webhook_endpoints/${id}/${how}`)).status).toBe(200);
-    const ask = ({ id }: ReceiverEndpoint, filter: object) =>
+    const ask = ({ id }: EndpointWithReceivedDeliveries, filter: object) =>
       tenant.api.post<Replay>(`/v1/webhook_endpoints/${id}/replay`, filter);
-    const begun = async (hook: ReceiverEndpoint, filter: object): Promise<string> => {
+    const begun = async (hook: EndpointWithReceivedDeliveries, filter: object): Promise<string> => {
       const { status, data } = await ask(hook, filter);
       expect([status, data]).toMatchObject([202, { endpoint_id: hook.id, status: 'running' }]);
       return data.id;
@@ -54,7 +54,7 @@ export function declareWebhookReplayTests(subject: () => SystemUnderTest): void 
         return data;
       }, LONG_WAIT_OPTIONS);
     /** Waits until this many deliveries to the endpoint are stored as succeeded. */
-    const succeeded = ({ id }: ReceiverEndpoint, count: number) =>
+    const succeeded = ({ id }: EndpointWithReceivedDeliveries, count: number) =>
       eventually(async () => {
         const params = { endpoint_id: id, status: 'succeeded' };
         expect(await listAllItems(tenant.api, '/v1/webhook_deliveries', params)).toHaveLength(count);

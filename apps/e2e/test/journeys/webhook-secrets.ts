@@ -1,6 +1,6 @@
 import { verifyWebhook } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
+import { type EndpointWithReceivedDeliveries, EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
 import { createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
@@ -11,7 +11,7 @@ export function declareWebhookSecretTests(subject: () => SystemUnderTest): void 
   describe('signing secrets', () => {
     let tenant: TestTenant;
     let receiver: EndpointServer;
-    let hook: ReceiverEndpoint;
+    let hook: EndpointWithReceivedDeliveries;
     beforeEach(async () => {
       tenant = await createTestTenant(subject());
       receiver = await EndpointServer.startEndpointServer();

@@ -30,7 +30,7 @@ const endpointIdInputSchema = createIdInputSchema(
 ).optional();
 const eventTypeInputSchema = z.enum(EVENT_TYPES as [EventType, ...EventType[]]);
 const deliveryErrorArgumentSchema = z.enum(DELIVERY_ERROR_CODES);
-const eventPeriodArguments = {
+const eventPeriodToolArguments = {
   since: createTimeArgumentSchema('Only events created at or after this time.'),
   until: createTimeArgumentSchema('Only events created at or before this time.'),
 };
@@ -63,7 +63,7 @@ export const WEBHOOK_TOOLS: readonly McpTool[] = [
       event_type: eventTypeInputSchema.optional(),
       status: z.array(z.enum(DELIVERY_STATUSES)).min(1).optional(),
       reason: deliveryErrorArgumentSchema.optional().describe('Only dead letters with this error code.'),
-      ...eventPeriodArguments,
+      ...eventPeriodToolArguments,
       ...pagingArgumentSchemas,
     },
     output: createPageOutputSchema(outputs.webhookDeliveryOutputSchema),
@@ -95,7 +95,7 @@ export const WEBHOOK_TOOLS: readonly McpTool[] = [
       endpoint_id: endpointIdInputSchema,
       event_type: z.array(eventTypeInputSchema).min(1).optional(),
       reason: z.array(deliveryErrorArgumentSchema).min(1).optional(),
-      ...eventPeriodArguments,
+      ...eventPeriodToolArguments,
     },
     output: outputs.deadLetterSummaryOutputSchema,
     run: async (filters, { client, options }) =>
@@ -130,7 +130,7 @@ export const WEBHOOK_DELIVERY_RETRY_TOOLS: readonly McpTool[] = [
       event_types: z.array(eventTypeInputSchema).min(1).optional(),
       reasons: z.array(deliveryErrorArgumentSchema).min(1).optional(),
       delivery_ids: z.array(deliveryIdInputSchema).min(1).max(MAX_DELIVERY_IDS).optional(),
-      ...eventPeriodArguments,
+      ...eventPeriodToolArguments,
       all: z.boolean().default(false).describe('true: all dead letters of the workspace, without other arguments.'),
     },
     output: outputs.replaysOutputSchema,

@@ -5,7 +5,11 @@ import './theme.css';
 import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { subscribeToSessionChanges, createSessionQueryCaches, isSessionValidAfterRefusal } from '../session/session.ts';
+import {
+  subscribeToSessionChangesInOtherTabs,
+  createSessionQueryCaches,
+  isSessionValidAfterRefusal,
+} from '../session/session.ts';
 import { isRetryableError } from './failures.ts';
 import { NotificationArea, ConfirmDialogArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
@@ -22,7 +26,7 @@ const queryClient = new QueryClient({
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryableError(query.state.error) },
   },
 });
-subscribeToSessionChanges(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
+subscribeToSessionChangesInOtherTabs(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 const router = createAppRouter(queryClient);
 
 /** Opens the sign-in page. After signing in, the user returns to the current page. */

@@ -10,7 +10,7 @@ interface CopyTextProps {
 }
 
 /** Gives its child button a function that copies a text. Shows a notification if the browser refuses to copy. */
-export function CopyTextFunctionProvider({ value, children }: CopyTextProps) {
+export function CopyTextRenderPropWrapper({ value, children }: CopyTextProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     const timer = copied ? setTimeout(() => setCopied(false), COPIED_LABEL_DURATION_MS) : undefined;

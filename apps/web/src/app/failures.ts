@@ -19,7 +19,7 @@ export function describeFailure(error: unknown): FailureDescription {
     const { message, request_id: requestId } = error;
     return { title: 'Request failed', message, ...(requestId !== undefined && { requestId }) };
   }
-  if (isFailedCodeImport(error)) {
+  if (isDynamicImportError(error)) {
     const message = 'Check your connection. If the service was just updated, reload the page.';
     return { title: 'Part of this page could not be loaded', message };
   }
@@ -63,7 +63,7 @@ export function getTopLevelField(param: string): string {
 }
 
 /** Checks if an error is a failed import of a JavaScript module. Each browser has its own message for this error. */
-function isFailedCodeImport(error: unknown): boolean {
+function isDynamicImportError(error: unknown): boolean {
   if (error instanceof PageNotLoadedError) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }

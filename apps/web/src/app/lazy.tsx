@@ -38,7 +38,7 @@ export function createOnDemandComponent<P extends object>(
   load: () => Promise<ComponentType<P>>,
   isShown: (props: P) => boolean = () => true,
 ): ComponentType<P> {
-  const Loaded = createLazyComponent(async () => ({ default: await load() }));
+  const Loaded = createLazyComponentWithImportRetry(async () => ({ default: await load() }));
   return function OnDemand(props: P) {
     const isVisible = isShown(props);
     const [isWanted, setIsWanted] = useState(isVisible);
@@ -56,7 +56,7 @@ export function createOnDemandComponent<P extends object>(
  * Creates a lazy component for use within a `Suspense`. After a failed import, the next render tries again. React's own
  * `lazy` would never retry.
  */
-export function createLazyComponent<P extends object>(
+export function createLazyComponentWithImportRetry<P extends object>(
   load: () => Promise<{ readonly default: ComponentType<P> }>,
 ): ComponentType<P> {
   const retrying = () =>
@@ -73,10 +73,10 @@ export function createLazyComponent<P extends object>(
 }
 
 const loadSearchSelects = () => import('../values/search-select.tsx');
-const MultiSelectLoadedOnDemand = createLazyComponent(async () => ({
+const MultiSelectLoadedOnDemand = createLazyComponentWithImportRetry(async () => ({
   default: (await loadSearchSelects()).OptionallySearchableMultiSelect,
 }));
-const LazySearchableSelect = createLazyComponent(async () => ({
+const LazySearchableSelect = createLazyComponentWithImportRetry(async () => ({
   default: (await loadSearchSelects()).OptionallySearchableSelect,
 }));
 

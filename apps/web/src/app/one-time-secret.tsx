@@ -2,7 +2,7 @@ import { ActionIcon, Alert, Group, Modal, type ModalProps, Stack, Text, TextInpu
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useIsMutating } from '@tanstack/react-query';
 import { type ReactNode, createContext, useContext, useEffect, useState } from 'react';
-import { CopyTextFunctionProvider } from './copy.tsx';
+import { CopyTextRenderPropWrapper } from './copy.tsx';
 
 interface OneTimeSecretProps {
   /** Label of the secret, such as "Key". */
@@ -41,7 +41,7 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
           flex={1}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <CopyTextFunctionProvider value={secret}>
+        <CopyTextRenderPropWrapper value={secret}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? 'Copied' : 'Copy'}>
               <ActionIcon
@@ -54,7 +54,7 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
               </ActionIcon>
             </Tooltip>
           )}
-        </CopyTextFunctionProvider>
+        </CopyTextRenderPropWrapper>
       </Group>
     </Stack>
   );

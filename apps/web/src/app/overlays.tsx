@@ -2,9 +2,9 @@ import { notifications, useNotifications } from '@mantine/notifications';
 import { Component, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { ConfirmDialogOptions } from './confirm-dialogs.tsx';
 import { describeFailure } from './failures.ts';
-import { createLazyComponent } from './lazy.tsx';
+import { createLazyComponentWithImportRetry } from './lazy.tsx';
 
-const ConfirmDialogs = createLazyComponent(() => import('./confirm-dialogs.tsx'));
+const ConfirmDialogs = createLazyComponentWithImportRetry(() => import('./confirm-dialogs.tsx'));
 const confirmationRequestEvents = new EventTarget();
 
 /** Opens a dialog that asks the user to confirm an action. The code of the dialog is loaded for the first question. */
@@ -32,7 +32,7 @@ export function ConfirmDialogArea() {
 }
 
 const importNotificationsModule = () => import('./notifications.tsx');
-const LazyNotifications = createLazyComponent(importNotificationsModule);
+const LazyNotifications = createLazyComponentWithImportRetry(importNotificationsModule);
 /** Milliseconds before the code of notifications is loaded. The delay lets the page load first. */
 const NOTIFICATIONS_PRELOAD_DELAY_MS = 3_000;
 

@@ -11,7 +11,7 @@ import { readExceptionQueueUrlParameters } from '../exceptions/queue/queue-searc
 import { startLiveFeed } from '../live/live-events.tsx';
 import { sessionQuery } from '../session/session.ts';
 import { readSignInUrlParameters } from '../session/sign-in.ts';
-import { readAccountUrlParameters } from '../settings/api-keys/key-queries.ts';
+import { readServiceAccountUrlParameters } from '../settings/api-keys/key-queries.ts';
 import { readAuditLogUrlParameters } from '../settings/audit-log/audit-search.ts';
 import { readEventUrlParameters } from '../settings/events/event-log.ts';
 import { readTeamUrlParameters } from '../settings/team/team.ts';
@@ -109,7 +109,7 @@ const shipmentRoute = createRoute({
 const shipmentOverviewRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/',
-  component: createLazyPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
+  component: createLazyPage(() => import('../shipment/overview/overview-section.tsx'), 'ShipmentOverviewSection'),
 });
 const shipmentTimelineRoute = createRoute({
   getParentRoute: () => shipmentRoute,
@@ -163,7 +163,7 @@ const settingsRoute = createRoute({
   path: '/settings',
   component: createLazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
-const settingsHomeRoute = createRoute({
+const settingsIndexRedirectRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/',
   beforeLoad: () => {
@@ -178,7 +178,7 @@ const apiKeysRoute = createRoute({
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
-  component: createLazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
+  component: createLazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhookPagesPermissionGate'),
 });
 const webhookEndpointsRoute = createRoute({
   getParentRoute: () => webhooksRoute,
@@ -228,7 +228,7 @@ const webhookRoutes = [
 const serviceAccountsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/service-accounts',
-  validateSearch: readAccountUrlParameters,
+  validateSearch: readServiceAccountUrlParameters,
   component: createLazyPage(
     () => import('../settings/service-accounts/service-accounts-page.tsx'),
     'ServiceAccountsPage',
@@ -268,7 +268,7 @@ const eventsRoute = createRoute({
   component: createLazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
 const settingsPageRoutes = [
-  ...([settingsHomeRoute, apiKeysRoute, serviceAccountsRoute, teamRoute, auditLogRoute] as const),
+  ...([settingsIndexRedirectRoute, apiKeysRoute, serviceAccountsRoute, teamRoute, auditLogRoute] as const),
   ...([accountRoute, exceptionRulesRoute, requiredDocumentsRoute, eventsRoute] as const),
 ] as const;
 

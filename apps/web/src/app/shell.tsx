@@ -37,7 +37,7 @@ const NAVIGATION_PAGES = [
 ] as const;
 
 /** Pages of the server beside the web application. */
-const DOCUMENTATION_PAGES = [
+const DOCUMENTATION_MENU_LINKS = [
   { href: '/docs/guides', label: 'Guides', icon: IconHelp },
   { href: '/docs', label: 'API reference', icon: IconBook },
 ] as const;
@@ -93,7 +93,7 @@ export function PageShell() {
             onClick={close}
           />
         ))}
-        {DOCUMENTATION_PAGES.map(({ href, label, icon: Icon }) => (
+        {DOCUMENTATION_MENU_LINKS.map(({ href, label, icon: Icon }) => (
           <NavLink
             key={href}
             href={href}

@@ -3,8 +3,8 @@ import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
-import { CopyTextFunctionProvider } from '../app/copy.tsx';
-import { createLazyComponent } from '../app/lazy.tsx';
+import { CopyTextRenderPropWrapper } from '../app/copy.tsx';
+import { createLazyComponentWithImportRetry } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/one-time-secret.tsx';
 import { useApiWrite } from '../app/write.ts';
@@ -28,7 +28,7 @@ export function FirstUsePage() {
   );
 }
 
-const LazyCreateKey = createLazyComponent(async () => ({
+const LazyCreateKey = createLazyComponentWithImportRetry(async () => ({
   default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKeyForm,
 }));
 
@@ -158,13 +158,13 @@ function FirstShipmentCurlPanel() {
         {curl}
       </Code>
       <Group gap="xs">
-        <CopyTextFunctionProvider value={curl}>
+        <CopyTextRenderPropWrapper value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy command'}
             </Button>
           )}
-        </CopyTextFunctionProvider>
+        </CopyTextRenderPropWrapper>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
             Use the shipment form

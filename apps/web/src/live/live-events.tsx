@@ -7,7 +7,7 @@ import { type Environment, getApiClient } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
 import {
   createShipmentRereadPredicate,
-  markShipmentListsOutdated,
+  markVisibleShipmentListsAsMissingUpdates,
   refetchDataOfEnvironment,
   updateCachedShipments,
 } from './live-updates.ts';
@@ -154,7 +154,7 @@ class LiveEventCacheUpdater {
       onGap: () => {
         updateStreamStatus({ gaps: liveStreamStatus.gaps + 1 });
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS_WITHOUT_AUTO_REFETCH.has(kind) });
-        markShipmentListsOutdated(queries, environment);
+        markVisibleShipmentListsAsMissingUpdates(queries, environment);
       },
       // A refetch of the session finds out that the session has ended.
       onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
@@ -167,14 +167,14 @@ class LiveEventCacheUpdater {
     this.pendingRefetches.stopRefetches();
     this.pendingUpdates.stopUpdates();
     // The lists are marked as outdated, because from now on the page misses the events of this environment.
-    markShipmentListsOutdated(this.queries, this.environment);
+    markVisibleShipmentListsAsMissingUpdates(this.queries, this.environment);
   }
 
   private processLiveEvent(event: TrackingEvent): void {
     const { data } = event;
-    if ('shipment' in data) this.pendingUpdates.queueShipmentUpdate(data.shipment);
+    if ('shipment' in data) this.pendingUpdates.queueChangedShipmentForDisplay(data.shipment);
     else this.pendingUpdates.readShipmentIfListed(data.shipment_id);
-    this.pendingRefetches.addChangedShipmentId(data.shipment_id);
+    this.pendingRefetches.scheduleRefetchOfChangedShipment(data.shipment_id);
     for (const listener of liveEventListeners) listener(event);
   }
 }
@@ -190,7 +190,7 @@ class PendingShipmentUpdates {
     private readonly environment: Environment,
   ) {}
 
-  queueShipmentUpdate(shipment: Shipment): void {
+  queueChangedShipmentForDisplay(shipment: Shipment): void {
     this.shipments.push(shipment);
     this.timer ??= setTimeout(() => this.showPendingShipmentUpdates(), SHIPMENT_DISPLAY_UPDATE_INTERVAL_MS);
   }
@@ -237,7 +237,7 @@ class RefetcherOfChangedShipments {
     private readonly environment: Environment,
   ) {}
 
-  addChangedShipmentId(shipmentId: string): void {
+  scheduleRefetchOfChangedShipment(shipmentId: string): void {
     this.ids.add(shipmentId);
     this.timer ??= setTimeout(() => this.refetchQueriesOfChangedShipments(), REFETCH_DELAY_MS);
   }

@@ -70,7 +70,7 @@ export class LiveStream {
       const hidden = new AbortController();
       const forget = this.callWhenPageHidden(() => hidden.abort());
       try {
-        await this.deliverEvents(AbortSignal.any([signal, hidden.signal]));
+        await this.openStreamAndDeliverEvents(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
         if (!signal.aborted && !hidden.signal.aborted) {
           // The id after which the stream resumes is cleared, because the service may have rejected it.
@@ -84,7 +84,7 @@ export class LiveStream {
     }
   }
 
-  private async deliverEvents(signal: AbortSignal): Promise<void> {
+  private async openStreamAndDeliverEvents(signal: AbortSignal): Promise<void> {
     const wait = Date.now() - this.deliveredUntil;
     const lastEventId = wait > MAX_RESUME_AGE_MS ? undefined : this.resumeId;
     let isNew = true;

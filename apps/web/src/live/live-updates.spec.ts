@@ -2,7 +2,7 @@ import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tan
 import { buildShipmentForTest } from '../shipments/build-shipment.ts';
 import {
   createShipmentRereadPredicate,
-  markShipmentListsOutdated,
+  markVisibleShipmentListsAsMissingUpdates,
   refetchDataOfEnvironment,
   shipmentUpdatesQuery,
   updateCachedShipments,
@@ -62,7 +62,7 @@ describe('live updates', () => {
   });
 
   it('removes hidden lists from the cache after events were missed', () => {
-    markShipmentListsOutdated(queries, 'live');
+    markVisibleShipmentListsAsMissingUpdates(queries, 'live');
     expect(listed()).toBeUndefined();
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe('live updates', () => {
       staleTime: Infinity,
     });
     const leave = observer.subscribe(() => undefined);
-    markShipmentListsOutdated(queries, 'live');
+    markVisibleShipmentListsAsMissingUpdates(queries, 'live');
     leave();
     expect(listed()).toEqual([first, second]);
     expect(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.missed).toBe(true);

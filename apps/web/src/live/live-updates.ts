@@ -79,7 +79,7 @@ export function createShipmentRereadPredicate(queries: QueryClient, environment:
 }
 
 /** Marks the visible lists as possibly outdated. Hidden lists are read again when they are next shown. */
-export function markShipmentListsOutdated(queries: QueryClient, environment: Environment): void {
+export function markVisibleShipmentListsAsMissingUpdates(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
   if (queries.getQueryCache().findAll(lists).length === 0) return;

@@ -111,7 +111,7 @@ export function createSessionQueryCaches({ ended, refused, changed }: SessionLis
 }
 
 /** Time within which the response to a password change arrives after it has ended the former cookie. */
-const COOKIE_REPLACEMENT_MS = 500;
+const SESSION_COOKIE_REPLACEMENT_WAIT_MS = 500;
 
 /**
  * Checks if the browser has a valid session after a request was refused with 401. A password change replaces the cookie,
@@ -119,7 +119,7 @@ const COOKIE_REPLACEMENT_MS = 500;
  */
 export function isSessionValidAfterRefusal(): Promise<boolean> {
   const check = async () => {
-    await new Promise((resolve) => setTimeout(resolve, COOKIE_REPLACEMENT_MS));
+    await new Promise((resolve) => setTimeout(resolve, SESSION_COOKIE_REPLACEMENT_WAIT_MS));
     try {
       await getApiClient('live').session.get();
       return true;
@@ -149,6 +149,6 @@ export function notifyOtherTabs(): void {
 }
 
 /** Calls the listener when the user signs in or out in another tab of the browser. */
-export function subscribeToSessionChanges(listener: () => void): void {
+export function subscribeToSessionChangesInOtherTabs(listener: () => void): void {
   openSessionBroadcastChannel().addEventListener('message', listener);
 }

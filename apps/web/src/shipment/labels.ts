@@ -10,7 +10,7 @@ export const CLASSIFIER_LABELS: Readonly<Record<Classifier, string>> = {
   planned: 'Planned',
 };
 
-export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
+export const DATA_SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
   manual: 'Manual',
   carrier: 'Carrier',
   terminal: 'Terminal',

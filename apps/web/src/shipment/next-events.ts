@@ -44,7 +44,7 @@ export function listUpcomingShipmentEvents({
 }: UpcomingShipmentEventsInput): UpcomingShipmentEvent[] {
   if (ENDED_SHIPMENT_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
-  const pending = listExpectedMilestones(milestones).filter(
+  const pending = listEstimatedAndPlannedMilestonesAhead(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
   const expected: ExpectedEvent[] = [
@@ -62,7 +62,7 @@ export function listUpcomingShipmentEvents({
  * Returns the time of an event: the time itself, or the date of a whole day at its place.
  * @param time ISO 8601 time in UTC; of a whole day, its last millisecond
  */
-function toEventTime(
+function toUpcomingEventTimeBounds(
   time: string,
   precision: Milestone['occurred_at_precision'] = 'time',
   zone?: string | null,
@@ -84,7 +84,7 @@ function listLegEvents({ legs }: Shipment, zoneOf: UpcomingShipmentEventsInput['
         ? []
         : [
             {
-              ...toEventTime(etd, etd_precision, zoneOf(origin_port)),
+              ...toUpcomingEventTimeBounds(etd, etd_precision, zoneOf(origin_port)),
               ...{ label: 'Departure', place: origin_port, container: null },
             },
           ]),
@@ -92,7 +92,7 @@ function listLegEvents({ legs }: Shipment, zoneOf: UpcomingShipmentEventsInput['
         ? []
         : [
             {
-              ...toEventTime(eta, eta_precision, zoneOf(destination_port)),
+              ...toUpcomingEventTimeBounds(eta, eta_precision, zoneOf(destination_port)),
               ...{ label: 'Arrival', place: destination_port, container: null },
             },
           ]),
@@ -103,7 +103,7 @@ function listLegEvents({ legs }: Shipment, zoneOf: UpcomingShipmentEventsInput['
  * Lists the estimated and planned milestones that are still expected. A milestone is not expected if it has happened or
  * if a later milestone has happened.
  */
-function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent[] {
+function listEstimatedAndPlannedMilestonesAhead(milestones: readonly Milestone[]): ExpectedEvent[] {
   const standing = milestones.filter(isMilestoneInEffect);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
   const isFor = (one: Milestone, other: Milestone) =>
@@ -125,7 +125,7 @@ function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent
       ? []
       : [
           {
-            ...toEventTime(first.occurred_at, first.occurred_at_precision, first.timezone),
+            ...toUpcomingEventTimeBounds(first.occurred_at, first.occurred_at_precision, first.timezone),
             ...{ label: first.label, place: first.location, container: first.container_number },
           },
         ],
@@ -159,7 +159,7 @@ function listUpcomingExceptions(explanation: AnswerOf<'explainShipment'> | undef
     status === 'expected' && opens_at !== null
       ? [
           {
-            ...toEventTime(opens_at),
+            ...toUpcomingEventTimeBounds(opens_at),
             ...{ label: `Exception: ${EXCEPTION_LABELS[type]}`, place: null, container: container_number },
           },
         ]

@@ -4,7 +4,7 @@ import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
-import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
+import { createLazyComponentWithImportRetry, createOnDemandComponent } from '../app/lazy.tsx';
 import { confirmAction } from '../app/overlays.tsx';
 import { PermissionGuardedButton } from '../session/permissions.tsx';
 import { useApi, useHasPermission } from '../session/session.ts';
@@ -13,7 +13,7 @@ import { useGuardedWrite } from './concurrent-changes/guarded-write.ts';
 import { getShipmentTitle, useShipmentOfPage } from './shipment-queries.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const LazyRecordMilestone = createLazyComponent(() => import('./milestone/record-milestone.tsx'));
+const LazyRecordMilestone = createLazyComponentWithImportRetry(() => import('./milestone/record-milestone.tsx'));
 
 /** Statuses of a shipment that the API refuses to cancel. */
 const UNCANCELLABLE_STATUSES: readonly string[] = ['delivered', 'completed', 'returned'];

@@ -16,7 +16,7 @@ import {
 } from '../shipments/shipment-facts.tsx';
 import { ENDED_SHIPMENT_STATUSES, TRANSPORT_MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, MilestoneLocationText, PlaceTimeText, usePlaces } from '../values/place.tsx';
-import { CalendarDateText, LocalTimeText } from '../values/time.tsx';
+import { CalendarDateText, UserLocalTimeText } from '../values/time.tsx';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
 import { TitledCard, ShipmentNotFoundPage } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
@@ -164,7 +164,7 @@ function ShipmentStatusCard() {
               <MilestoneLocationText name={milestone.location} />
             </>
           )}
-          , <LocalTimeText value={milestone.occurred_at} />
+          , <UserLocalTimeText value={milestone.occurred_at} />
         </Text>
       )}
       {status_milestone_id === null && (
@@ -213,7 +213,7 @@ function OriginalEtaText({ shipment, zone }: OriginalEtaProps) {
       {original_eta_precision === 'day' ? (
         <PlaceTimeText value={original_eta} zone={zone} precision="day" />
       ) : (
-        <LocalTimeText value={original_eta} />
+        <UserLocalTimeText value={original_eta} />
       )}{' '}
       <Text span inherit fw={600} className={getSlipClass(slip)}>
         {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
@@ -259,7 +259,7 @@ function OpenExceptionsCard() {
   );
 }
 
-const MAX_SHOWN_EVENTS = 4;
+const MAX_SHOWN_UPCOMING_EVENTS = 4;
 
 function UpcomingEventsList() {
   const [shipment, environment] = [useShipmentOfPage(), useEnvironment()];
@@ -275,10 +275,10 @@ function UpcomingEventsList() {
   if (next.length === 0) return <Text size="sm">{describeNoUpcomingEvents(shipment.status)}</Text>;
   return (
     <ul className={classes['list']}>
-      {next.slice(0, MAX_SHOWN_EVENTS).map((each) => (
+      {next.slice(0, MAX_SHOWN_UPCOMING_EVENTS).map((each) => (
         <NextShipmentEventListItem key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
       ))}
-      {next.length > MAX_SHOWN_EVENTS && <li>{`and ${next.length - MAX_SHOWN_EVENTS} more`}</li>}
+      {next.length > MAX_SHOWN_UPCOMING_EVENTS && <li>{`and ${next.length - MAX_SHOWN_UPCOMING_EVENTS} more`}</li>}
     </ul>
   );
 }
@@ -297,7 +297,8 @@ function NextShipmentEventListItem({
           · <MilestoneLocationText name={place} />
         </>
       )}
-      {container !== null && ` · ${container}`}, {isDay ? <CalendarDateText date={at} /> : <LocalTimeText value={at} />}
+      {container !== null && ` · ${container}`},{' '}
+      {isDay ? <CalendarDateText date={at} /> : <UserLocalTimeText value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
           {' Overdue'}

@@ -5,7 +5,7 @@ import type { Shipment } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { TRANSPORT_MODE_LABELS } from '../values/codes.ts';
 import { PlaceName, PortDateText } from '../values/place.tsx';
-import { LocalTimeText } from '../values/time.tsx';
+import { UserLocalTimeText } from '../values/time.tsx';
 import classes from './columns.module.css';
 import { PLAIN_SHIPMENT_FIELD_NAMES, type PlainColumnName, getPlainFieldDefinition } from './plain-fields.ts';
 import type { ShipmentSearchState } from './search/filters.ts';
@@ -67,13 +67,13 @@ const SHIPMENT_LIST_COLUMNS = {
     label: 'Created',
     width: 6.5,
     sort: 'created_at',
-    cell: ({ created_at }) => <LocalTimeText value={created_at} brief />,
+    cell: ({ created_at }) => <UserLocalTimeText value={created_at} brief />,
   },
   updated: {
     label: 'Updated',
     width: 6.5,
     sort: 'updated_at',
-    cell: ({ updated_at }) => <LocalTimeText value={updated_at} brief />,
+    cell: ({ updated_at }) => <UserLocalTimeText value={updated_at} brief />,
   },
 } satisfies Readonly<Record<string, ShipmentListColumn>>;
 export type ColumnName = keyof typeof SHIPMENT_LIST_COLUMNS;
@@ -213,6 +213,6 @@ export function ListAppearanceMenu({ look }: { readonly look: ListAppearance }) 
 }
 
 function DepartureTimeCell({ shipment: { atd, etd, etd_precision, origin_port } }: { readonly shipment: Shipment }) {
-  if (atd !== null) return <LocalTimeText value={atd} day />;
+  if (atd !== null) return <UserLocalTimeText value={atd} day />;
   return <PortDateText value={etd} precision={etd_precision} port={origin_port} />;
 }

@@ -43,7 +43,7 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
  * Text and enum fields of a shipment in display order. Lists, filters, forms, imports and exports are derived from this
  * table.
  */
-export const PLAIN_SHIPMENT_FIELDS = {
+export const TEXT_AND_ENUM_SHIPMENT_FIELDS = {
   house_bill: {
     description: 'Bill of lading of the forwarder',
     column: { name: 'house_bill', width: 9 },
@@ -81,16 +81,16 @@ export const PLAIN_SHIPMENT_FIELDS = {
   readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldDisplaySettings;
 };
 
-export type PlainFieldName = keyof typeof PLAIN_SHIPMENT_FIELDS;
-export type PlainColumnName = (typeof PLAIN_SHIPMENT_FIELDS)[PlainFieldName]['column']['name'];
-export const PLAIN_SHIPMENT_FIELD_NAMES = Object.keys(PLAIN_SHIPMENT_FIELDS) as readonly PlainFieldName[];
+export type PlainFieldName = keyof typeof TEXT_AND_ENUM_SHIPMENT_FIELDS;
+export type PlainColumnName = (typeof TEXT_AND_ENUM_SHIPMENT_FIELDS)[PlainFieldName]['column']['name'];
+export const PLAIN_SHIPMENT_FIELD_NAMES = Object.keys(TEXT_AND_ENUM_SHIPMENT_FIELDS) as readonly PlainFieldName[];
 
 export function getPlainFieldDefinition(name: PlainFieldName): PlainFieldDefinition {
-  return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_SHIPMENT_FIELDS[name] };
+  return { label: SHIPMENT_FILTERS[name].label, ...TEXT_AND_ENUM_SHIPMENT_FIELDS[name] };
 }
 
 /** Builds an object with one property for each text or enum field of a shipment. */
-export function buildObjectFromPlainFields<T>(
+export function createRecordOfPlainShipmentFields<T>(
   of: (name: PlainFieldName, field: PlainFieldDefinition) => T,
 ): Record<PlainFieldName, T> {
   const entries = PLAIN_SHIPMENT_FIELD_NAMES.map((name) => [name, of(name, getPlainFieldDefinition(name))] as const);
@@ -102,12 +102,12 @@ export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Ship
 
 /** Parses one text for each text or enum field of a shipment. A text that is not an allowed value is left out. */
 export function parsePlainFields(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
-  const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainFieldText(name, text);
-  return buildObjectFromPlainFields((name) => valueOf(name, textOf(name))) as PlainValues;
+  const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainShipmentFieldText(name, text);
+  return createRecordOfPlainShipmentFields((name) => valueOf(name, textOf(name))) as PlainValues;
 }
 
 /** Parses a text as the value of a field. Returns undefined if the value is not allowed. */
-export function parsePlainFieldText(name: PlainFieldName, text: string): string | undefined {
+export function parsePlainShipmentFieldText(name: PlainFieldName, text: string): string | undefined {
   const { choices } = getPlainFieldDefinition(name);
   if (choices === undefined) return text;
   return choices.find(({ value }) => value.toLowerCase() === text.trim().toLowerCase())?.value;

@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
 import { SHIPMENT_STATUS_LABELS, type Status } from '../values/codes.ts';
 import { PortDateText } from '../values/place.tsx';
-import { LocalTimeText } from '../values/time.tsx';
+import { UserLocalTimeText } from '../values/time.tsx';
 
 const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
   pending: 'gray',
@@ -58,7 +58,7 @@ export function ShipmentEtaText({ shipment }: ShipmentEtaProps) {
   if (shipment.ata !== null) {
     return (
       <Group gap={6} wrap="nowrap">
-        <LocalTimeText value={shipment.ata} day />
+        <UserLocalTimeText value={shipment.ata} day />
         <Text size="xs" c="dimmed">
           Arrived
         </Text>

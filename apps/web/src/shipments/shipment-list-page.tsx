@@ -4,7 +4,7 @@ import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
 import { describeFailure } from '../app/failures.ts';
-import { createLazyComponent, createOnDemandComponent } from '../app/lazy.tsx';
+import { createLazyComponentWithImportRetry, createOnDemandComponent } from '../app/lazy.tsx';
 import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
 import { useShipmentListAppearance } from './columns.tsx';
@@ -13,7 +13,7 @@ import { NO_SELECTED_SHIPMENTS, listSelectedShipments } from './rows/selection.t
 import { VirtualShipmentList } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { ShipmentFilterBar } from './search/filter-bar.tsx';
-import { useShipmentSearch } from './search/filters.ts';
+import { useShipmentListUrlSearch } from './search/filters.ts';
 import { hasShipmentFilters } from './search/shipment-search.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
@@ -28,12 +28,12 @@ const LazyShortcutsHelp = createOnDemandComponent(
   ({ opened }) => opened,
 );
 
-const LazyFirstStepsPanel = createLazyComponent(async () => ({
+const LazyFirstStepsPanel = createLazyComponentWithImportRetry(async () => ({
   default: (await import('../first-use/first-use-page.tsx')).FirstStepsList,
 }));
 
 export function ShipmentsPage() {
-  const state = useShipmentSearch();
+  const state = useShipmentListUrlSearch();
   const { search, query, change } = state;
   const look = useShipmentListAppearance(state);
   const list = useShipmentList(query);
@@ -54,7 +54,7 @@ export function ShipmentsPage() {
       <ShipmentFilterBar state={state} />
       <ShipmentListStatusLine list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
-        <ShipmentListPlaceholder list={list} isNarrowed={hasShipmentFilters(search)} />
+        <ShipmentListLoadingErrorOrEmptyPanel list={list} isNarrowed={hasShipmentFilters(search)} />
       ) : (
         <VirtualShipmentList
           // The key changes with each refresh, so that a refreshed list starts at its first row.
@@ -81,7 +81,7 @@ export function ShipmentsPage() {
   );
 }
 
-function ShipmentListPlaceholder({
+function ShipmentListLoadingErrorOrEmptyPanel({
   list,
   isNarrowed: narrowed,
 }: {

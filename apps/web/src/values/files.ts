@@ -48,7 +48,7 @@ export function formatFileSize(bytes: number): string {
 }
 
 /** Downloads a file with its name. */
-export function downloadFile(file: File): void {
+export function saveFileFromBrowser(file: File): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
@@ -59,5 +59,5 @@ export function downloadFile(file: File): void {
 
 /** Downloads a CSV text as a file with the given name. */
 export function downloadCsvText(name: string, text: string): void {
-  downloadFile(new File([text], name, { type: 'text/csv;charset=utf-8' }));
+  saveFileFromBrowser(new File([text], name, { type: 'text/csv;charset=utf-8' }));
 }

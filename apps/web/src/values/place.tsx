@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import type { Milestone, Shipment } from '@tracking/client';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery } from './places.ts';
-import { CalendarDateText, LocalTimeText } from './time.tsx';
+import { CalendarDateText, UserLocalTimeText } from './time.tsx';
 import { USER_TIME_ZONE, getDayAtPlace, haveSameLocalTime, formatInstantInZone } from './zones.ts';
 
 type TimePrecision = Shipment['eta_precision'];
@@ -106,6 +106,6 @@ export function PortDateText({ value, precision, port }: PortDateProps) {
   return isDay ? (
     <PlaceTimeText value={value} zone={data?.timezone} precision="day" />
   ) : (
-    <LocalTimeText value={value} day />
+    <UserLocalTimeText value={value} day />
   );
 }

@@ -45,8 +45,8 @@ it('loads the time zones that it does not know yet', async () => {
     Promise.resolve(codes.map((code) => ({ ...placeOf(code), timezone: `Zone/${code}` }))),
   );
   const loader = new PlaceLoader(find);
-  await loader.loadZones(['NZAKL', null, 'NZAKL']);
+  await loader.loadTimeZonesOfPlaces(['NZAKL', null, 'NZAKL']);
   expect(loader.findLoadedZone('NZAKL')).toBe('Zone/NZAKL');
-  await loader.loadZones(['NZAKL', 'NLRTM']);
+  await loader.loadTimeZonesOfPlaces(['NZAKL', 'NLRTM']);
   expect(find.mock.calls).toEqual([[['NZAKL']], [['NLRTM']]]);
 });

@@ -10,7 +10,7 @@ import { getDayAtPlace } from './zones.ts';
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
-    queryFn: () => placeLoaders[environment].loadPlace(code),
+    queryFn: () => placeLoadersByEnvironment[environment].loadPlace(code),
     staleTime: Infinity,
   });
 }
@@ -59,7 +59,7 @@ export class PlaceLoader {
   }
 
   /** Loads the places whose time zones are not known yet. Missing codes are ignored. */
-  async loadZones(codes: readonly (string | null)[]): Promise<void> {
+  async loadTimeZonesOfPlaces(codes: readonly (string | null)[]): Promise<void> {
     const unknown = [...new Set(codes)].filter((code) => code !== null && !this.zones.has(code)) as string[];
     await Promise.all(unknown.map((code) => this.loadPlace(code)));
   }
@@ -81,18 +81,18 @@ export class PlaceLoader {
   }
 }
 
-const createPlaceLoader = (environment: Environment) =>
+const createPlaceLoaderForEnvironment = (environment: Environment) =>
   new PlaceLoader(
     async (codes) => (await getApiClient(environment).places.find({ code: [...codes], limit: 200 })).data,
   );
-const placeLoaders: Readonly<Record<Environment, PlaceLoader>> = {
-  live: createPlaceLoader('live'),
-  test: createPlaceLoader('test'),
+const placeLoadersByEnvironment: Readonly<Record<Environment, PlaceLoader>> = {
+  live: createPlaceLoaderForEnvironment('live'),
+  test: createPlaceLoaderForEnvironment('test'),
 };
 
 /** Loads the time zones of ports, so that {@link toTimeOrDate} knows them. Missing codes are ignored. */
 export function loadPortZones(environment: Environment, ports: readonly (string | null)[]): Promise<void> {
-  return placeLoaders[environment].loadZones(ports);
+  return placeLoadersByEnvironment[environment].loadTimeZonesOfPlaces(ports);
 }
 
 /**
@@ -106,5 +106,8 @@ export function toTimeOrDate(
 ): string | null {
   if (time === null || precision === 'time') return time;
   const code = port ?? '';
-  return getDayAtPlace(time, placeLoaders.live.findLoadedZone(code) ?? placeLoaders.test.findLoadedZone(code));
+  return getDayAtPlace(
+    time,
+    placeLoadersByEnvironment.live.findLoadedZone(code) ?? placeLoadersByEnvironment.test.findLoadedZone(code),
+  );
 }

@@ -9,7 +9,7 @@ import {
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { type SelectChoice, findChoiceByText } from './codes.ts';
 
-const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
+const MUST_CHOOSE_LIST_ENTRY_MESSAGE = 'Choose an entry from the list, or clear the field.';
 
 /**
  * Finds the option that a typed text means. `isEntered` is true if the user pressed Enter, and false if the field lost
@@ -45,7 +45,7 @@ function useSearchableSelectState({ shown, find, onFound, textOf, error, onSearc
   const isUntaken = text !== shown;
   useLayoutEffect(() => {
     const field = wrapper.current?.querySelector<HTMLInputElement>('input:not([type=hidden])');
-    field?.setCustomValidity(isUntaken ? NO_CHOICE_MESSAGE : '');
+    field?.setCustomValidity(isUntaken ? MUST_CHOOSE_LIST_ENTRY_MESSAGE : '');
   }, [isUntaken]);
 
   const change = (next: string) => {
@@ -75,7 +75,7 @@ function useSearchableSelectState({ shown, find, onFound, textOf, error, onSearc
       // Mantine clears the text of a field that loses the focus. This change is ignored.
       if (!isLeaving.current) change(next);
     },
-    error: error ?? (isRefused && isUntaken ? NO_CHOICE_MESSAGE : undefined),
+    error: error ?? (isRefused && isUntaken ? MUST_CHOOSE_LIST_ENTRY_MESSAGE : undefined),
     wrapperProps: {
       ref: wrapper,
       onKeyDown: (event: KeyboardEvent) => {

@@ -36,12 +36,12 @@ interface ExpectedTimeProps extends Pick<LocalTimeProps, 'value'> {
 /** Shows an expected time whose precision is not at hand. A whole day is shown as its date. */
 export function ExpectedTimeText({ value, zone }: ExpectedTimeProps) {
   const date = value === null ? undefined : getDateIfWholeDay(value, zone);
-  return date === undefined ? <LocalTimeText value={value} /> : <CalendarDateText date={date} />;
+  return date === undefined ? <UserLocalTimeText value={value} /> : <CalendarDateText date={date} />;
 }
 
 /** Shows a time as a user enters it: a time in UTC, or only a date. */
 export function TimeAsEnteredText({ value }: Pick<LocalTimeProps, 'value'>) {
-  return value !== null && isDateOnly(value) ? <CalendarDateText date={value} /> : <LocalTimeText value={value} />;
+  return value !== null && isDateOnly(value) ? <CalendarDateText date={value} /> : <UserLocalTimeText value={value} />;
 }
 
 interface LocalTimeProps {
@@ -56,7 +56,7 @@ interface LocalTimeProps {
 }
 
 /** Shows a time in the user's time zone. Hovering or focusing it shows the time in UTC. */
-export function LocalTimeText({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
+export function UserLocalTimeText({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
   if (value === null)
     return (
       <Text span c="dimmed" inherit>

@@ -7,7 +7,7 @@ export {
   listProtoOperations,
   type Parts,
   PROJECTIONS_PROTO,
-  type ServiceProto,
+  type GrpcServiceProtoFile,
   SHIPMENTS_PROTO,
   WEBHOOKS_PROTO,
 } from './grpc/service-protos.ts';

@@ -46,7 +46,7 @@ export interface CollectionLayout {
   readonly arrays: readonly ArrayIndexTable[];
 }
 
-export function createCollectionLayout(spec: CollectionSpec): CollectionLayout {
+export function computeSqliteCollectionLayout(spec: CollectionSpec): CollectionLayout {
   if (!COLLECTION_NAME_PATTERN.test(spec.name))
     throw new TypeError(`cannot define a collection: ${spec.name} is not a valid name`);
   const columns = new Set<string>();
@@ -184,12 +184,13 @@ export class ArrayIndexWriter {
   }
 
   addIndexPostingsOfDocument(document: IndexedValues): void {
-    for (const element of this.encodeArrayElements(document)) this.runPostingStatement(this.addText, document, element);
+    for (const element of this.encodeArrayElements(document))
+      this.runArrayIndexEntryStatement(this.addText, document, element);
   }
 
   removePostings(document: IndexedValues): void {
     for (const element of this.encodeArrayElements(document))
-      this.runPostingStatement(this.removeText, document, element);
+      this.runArrayIndexEntryStatement(this.removeText, document, element);
   }
 
   updateArrayIndexEntries(before: IndexedValues, after: IndexedValues): void {
@@ -199,11 +200,12 @@ export class ArrayIndexWriter {
     const now = this.encodeArrayElements(after);
     // Postings are removed first, because added postings may reuse their keys.
     for (const element of old)
-      if (moved || !now.has(element)) this.runPostingStatement(this.removeText, before, element);
-    for (const element of now) if (moved || !old.has(element)) this.runPostingStatement(this.addText, after, element);
+      if (moved || !now.has(element)) this.runArrayIndexEntryStatement(this.removeText, before, element);
+    for (const element of now)
+      if (moved || !old.has(element)) this.runArrayIndexEntryStatement(this.addText, after, element);
   }
 
-  private runPostingStatement(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
+  private runArrayIndexEntryStatement(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
     let lacks = false;
     const values = this.sources.map((from): SqlValue => {
       if (from === -1) return id;
@@ -234,7 +236,7 @@ export function encodeSqlValue(value: unknown): SqlValue {
 }
 
 /** SQL expression of the encoding, from a JSON value and its type as returned by SQLite's functions. */
-export function createJsonEncodingSql(type: string, value: string): string {
+export function createIndexValueEncodingSql(type: string, value: string): string {
   return `CASE ${type} WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
   WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
 }

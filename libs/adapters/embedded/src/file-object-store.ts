@@ -12,7 +12,7 @@ import {
   type ObjectStore,
   type StoredObjectSizeAndHash,
 } from '@tracking/ports';
-import { measureFreeBytes } from './disk-space.ts';
+import { measureFreeDiskBytes } from './disk-space.ts';
 
 const ENGINE_NAME = 'object store';
 /** Suffix of the names of incomplete files. Object ids contain no dot. */
@@ -40,7 +40,7 @@ export class FileObjectStore implements ObjectStore {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
     return new FileObjectStore(folder, {
       reserveBytes: 0,
-      freeBytes: () => convertDiskErrors(measureFreeBytes(folder)),
+      freeBytes: () => convertDiskErrors(measureFreeDiskBytes(folder)),
       ...disk,
     });
   }

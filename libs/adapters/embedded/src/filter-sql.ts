@@ -3,7 +3,7 @@ import {
   type ArrayIndexTable,
   type CollectionLayout,
   getColumnOfIndexedField,
-  createJsonEncodingSql,
+  createIndexValueEncodingSql,
   encodeSqlValue,
   ID_FIELD,
   quoteName,
@@ -179,9 +179,13 @@ function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondi
 function addArrayConditionSql(sql: SqlBuilder, path: string, condition: FilterCondition): void {
   sql.addSqlText(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
   sql.addSqlText(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
-  addConditionSql(sql, `(${createJsonEncodingSql('e.type', 'e.value')})`, condition);
+  addConditionSql(sql, `(${createIndexValueEncodingSql('e.type', 'e.value')})`, condition);
   sql.addSqlText(') ELSE (');
-  addConditionSql(sql, `(${createJsonEncodingSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
+  addConditionSql(
+    sql,
+    `(${createIndexValueEncodingSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`,
+    condition,
+  );
   sql.addSqlText(') IS TRUE END)');
 }
 

@@ -10,16 +10,16 @@ describe('the tail of the newest items', () => {
     tail.appendItemsToTail([entry('a'), entry('b')]);
     tail.appendItemsToTail([entry('c')]);
     expect(tail.last).toBe(13);
-    expect(tail.readItemsAfter(10, 9, all)).toEqual({ items: ['a', 'b', 'c'], position: 13 });
-    expect(tail.readItemsAfter(11, 1, all)).toEqual({ items: ['b'], position: 12 });
-    expect(tail.readItemsAfter(10, 9, (item) => item === 'c')).toEqual({ items: ['c'], position: 13 });
+    expect(tail.listCachedItemsAfterPosition(10, 9, all)).toEqual({ items: ['a', 'b', 'c'], position: 13 });
+    expect(tail.listCachedItemsAfterPosition(11, 1, all)).toEqual({ items: ['b'], position: 12 });
+    expect(tail.listCachedItemsAfterPosition(10, 9, (item) => item === 'c')).toEqual({ items: ['c'], position: 13 });
   });
 
   it('is bounded by number', () => {
     const tail = new LogTailCache<string>(0, { items: 3, characters: 100 });
     for (let number = 1; number <= 6; number += 1) tail.appendItemsToTail([entry(String(number))]);
     expect([tail.hasAllItemsInMemoryAfter(2), tail.hasAllItemsInMemoryAfter(3)]).toEqual([false, true]);
-    expect(tail.readItemsAfter(3, 9, all).items).toEqual(['4', '5', '6']);
+    expect(tail.listCachedItemsAfterPosition(3, 9, all).items).toEqual(['4', '5', '6']);
   });
 
   it('is bounded by length, even of a single item', () => {
@@ -38,6 +38,6 @@ describe('the tail of the newest items', () => {
     tail.dropAllBufferedItems();
     expect([tail.hasAllItemsInMemoryAfter(0), tail.hasAllItemsInMemoryAfter(1)]).toEqual([false, true]);
     tail.appendItemsToTail([entry('b')]);
-    expect(tail.readItemsAfter(1, 9, all)).toEqual({ items: ['b'], position: 2 });
+    expect(tail.listCachedItemsAfterPosition(1, 9, all)).toEqual({ items: ['b'], position: 2 });
   });
 });

@@ -51,7 +51,11 @@ export class LogTailCache<T> {
    * Returns wanted items after a position for which `hasAllItemsInMemoryAfter` returned true, at most `limit`, and the
    * position reached.
    */
-  readItemsAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
+  listCachedItemsAfterPosition(
+    position: number,
+    limit: number,
+    isWanted: (item: T) => boolean,
+  ): { items: T[]; position: number } {
     const items: T[] = [];
     let at = position;
     while (at < this.head && items.length < limit) {

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
-import { createTableStatements, createCollectionLayout } from './collection-layout.ts';
+import { createTableStatements, computeSqliteCollectionLayout } from './collection-layout.ts';
 import { createCountSql, createFindSql, createScanSql } from './query-sql.ts';
 import type { SqlStatement } from './storage-threads.ts';
 
-const LAYOUT = createCollectionLayout({
+const LAYOUT = computeSqliteCollectionLayout({
   name: 'things',
   indexes: [
     { name: 'by_time', fields: ['owner', 'made_at', 'id'] },

@@ -22,7 +22,7 @@ import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
-const MAX_POINT_LOOKUP_DOCUMENTS = 10;
+const MAX_DOCUMENTS_LOOKED_UP_ON_CALLING_THREAD = 10;
 /** Maximum number of documents in such a lookup if they are adjacent in an index. */
 const MAX_ADJACENT_LOOKUP_DOCUMENTS = 50;
 
@@ -71,19 +71,28 @@ export function isCheapIndexLookup({ spec }: CollectionLayout, { filter, sort, l
   const pinned = (field: string) => {
     const condition = filter[field];
     if (condition === undefined) return false;
-    return isScalar(condition) || ('in' in condition && condition.in.length <= MAX_POINT_LOOKUP_DOCUMENTS);
+    return (
+      isScalar(condition) || ('in' in condition && condition.in.length <= MAX_DOCUMENTS_LOOKED_UP_ON_CALLING_THREAD)
+    );
   };
   if (pinned(ID_FIELD)) return true;
   const unsorted = sort === undefined;
   const fields = Object.keys(filter);
   return spec.indexes.some((index) => {
     if (index.only !== undefined && filter[index.only] === undefined) return false;
-    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= MAX_POINT_LOOKUP_DOCUMENTS)))
+    if (
+      index.fields.every(pinned) &&
+      (index.unique === true || (unsorted && limit <= MAX_DOCUMENTS_LOOKED_UP_ON_CALLING_THREAD))
+    )
       return true;
     const leading = index.fields.slice(0, fields.length);
     const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));
     const isOne = fields.every((field) => isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_LOOKUP_DOCUMENTS : MAX_POINT_LOOKUP_DOCUMENTS);
+    return (
+      leadsThere &&
+      unsorted &&
+      limit <= (isOne ? MAX_ADJACENT_LOOKUP_DOCUMENTS : MAX_DOCUMENTS_LOOKED_UP_ON_CALLING_THREAD)
+    );
   });
 }
 

@@ -74,7 +74,7 @@ export class SqliteConnection {
   }
 
   /** Iterates over rows. The caller can stop early. */
-  iterateRows(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
+  iterateSqlQueryRows(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
     return this.prepareStatement(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
   }
 

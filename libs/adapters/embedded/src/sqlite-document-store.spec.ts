@@ -1,5 +1,5 @@
 import { UnavailableError, WritesRefusedError } from '@tracking/ports';
-import { createCollectionLayout } from './collection-layout.ts';
+import { computeSqliteCollectionLayout } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-document-store.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 
@@ -11,7 +11,7 @@ function collectionOf(admitted: number) {
   const storage = {
     writer: { throwIfNotWritable: () => undefined, addOperationToBatch: run },
   } as unknown as SqliteStorage;
-  return new SqliteCollection(createCollectionLayout({ name: 'things', indexes: [] }), storage);
+  return new SqliteCollection(computeSqliteCollectionLayout({ name: 'things', indexes: [] }), storage);
 }
 const inserts = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);

@@ -22,7 +22,7 @@ import {
   type CollectionLayout,
   getSqlValuesOfIndexedFields,
   decodeSqlValue,
-  createCollectionLayout,
+  computeSqliteCollectionLayout,
   quoteName,
 } from './collection-layout.ts';
 import { createFilterSql } from './filter-sql.ts';
@@ -89,7 +89,7 @@ export class SqliteDocumentStore implements DocumentStore {
 
   private async openCollection<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
-    const collection = new SqliteCollection<T>(createCollectionLayout(spec), this.storage);
+    const collection = new SqliteCollection<T>(computeSqliteCollectionLayout(spec), this.storage);
     this.storage.writer.throwIfNotWritable();
     await this.storage.writer.addOperationToBatch(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },

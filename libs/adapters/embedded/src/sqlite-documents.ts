@@ -8,7 +8,7 @@ import {
   createTableStatements,
   ID_FIELD,
   type IndexedValues,
-  createCollectionLayout,
+  computeSqliteCollectionLayout,
   quoteName,
   createDropTableStatements,
   isSameValue,
@@ -24,7 +24,7 @@ import type {
   SqlStatement,
   SqlValue,
   DocumentWriteOperation,
-  WriteOutcome,
+  WrittenCountAndDuplicateIndex,
 } from './storage-threads.ts';
 
 /** Milliseconds of one transaction that deletes documents of a dropped collection. Other writes wait for it. */
@@ -83,26 +83,26 @@ export class SqliteDocumentWriter {
     this.tables.delete(layout.spec.name);
   }
 
-  runDocumentWrites({ collection, writes }: DocumentWriteOperation): WriteOutcome {
+  runDocumentWrites({ collection, writes }: DocumentWriteOperation): WrittenCountAndDuplicateIndex {
     const table = this.requireTable(collection);
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
       const refused = this.runDocumentWriteAtomically(table, () => {
-        if (table.runDocumentWrite(write)) count += 1;
+        if (table.writeDocumentIfGuardMatches(write)) count += 1;
       });
       duplicate ??= refused;
     }
     return { kind: 'wrote', count, duplicate };
   }
 
-  claimDocument({ collection, select, set }: ClaimDocumentOperation): SqliteDocumentClaimResult {
+  claimFirstMatchingDocument({ collection, select, set }: ClaimDocumentOperation): SqliteDocumentClaimResult {
     const table = this.requireTable(collection);
     const found = this.database.readFirstValueOfQuery(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = createDocumentWrite(table, 'replace', document);
-    const duplicate = this.runDocumentWriteAtomically(table, () => table.runDocumentWrite(write));
+    const duplicate = this.runDocumentWriteAtomically(table, () => table.writeDocumentIfGuardMatches(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
@@ -116,8 +116,10 @@ export class SqliteDocumentWriter {
     for (const statement of createTableStatements(table.layout)) this.database.runStatement(statement);
     this.database.runStatement('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
     if (before === undefined) return;
-    for (const [json] of this.database.iterateRows('SELECT json FROM moved')) {
-      table.runDocumentWrite(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
+    for (const [json] of this.database.iterateSqlQueryRows('SELECT json FROM moved')) {
+      table.writeDocumentIfGuardMatches(
+        createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }),
+      );
     }
     this.database.runStatement('DROP TABLE moved');
   }
@@ -150,7 +152,7 @@ export class SqliteDocumentWriter {
   }
 
   private openDocumentTable(spec: string): SqliteDocumentTable {
-    return new SqliteDocumentTable(this.database, createCollectionLayout(JSON.parse(spec) as CollectionSpec));
+    return new SqliteDocumentTable(this.database, computeSqliteCollectionLayout(JSON.parse(spec) as CollectionSpec));
   }
 
   private requireTable(collection: string): SqliteDocumentTable {
@@ -214,7 +216,7 @@ export class SqliteDocumentTable {
   }
 
   /** Writes the document. Returns true if it was written. */
-  runDocumentWrite(write: DocumentWrite): boolean {
+  writeDocumentIfGuardMatches(write: DocumentWrite): boolean {
     const { mode, id, guard } = write;
     if (mode === 'insert') return this.insertDocument(write);
     const { text, values } = guard ?? ALWAYS_TRUE_SQL;
@@ -240,7 +242,14 @@ export class SqliteDocumentTable {
   deleteOldestDocuments(limit: number): boolean {
     const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_CLAUSE_SQL}`, [limit]);
     for (const [id] of ids) {
-      this.runDocumentWrite({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
+      this.writeDocumentIfGuardMatches({
+        mode: 'delete',
+        id: String(id),
+        json: '',
+        columns: [],
+        arrays: [],
+        guard: null,
+      });
     }
     return ids.length > 0;
   }

@@ -27,7 +27,7 @@ import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
  * Maximum number of events of a stream that are parsed at once, which takes about a millisecond of the calling thread.
  */
 const READ_BATCH_SIZE = 200;
-const DEFAULT_BATCH_SIZE = 1_000;
+const DEFAULT_EVENTS_PER_CATCH_UP_BATCH = 1_000;
 const SELECT_EVENTS_SQL = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_BATCH_SIZE}`;
 const SELECT_LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
@@ -99,7 +99,7 @@ export class SqliteEventStore implements EventStore {
     const wake = () => this.tail.signal.notifyWaiters();
     stop.addEventListener('abort', wake, { once: true });
     try {
-      let after = options.after === undefined ? 0 : decodePosition(options.after);
+      let after = options.after === undefined ? 0 : decodeEventLogPosition(options.after);
       let isFirst = true;
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
@@ -108,7 +108,7 @@ export class SqliteEventStore implements EventStore {
           ? this.readEventBatchFromMemoryTail(after, options)
           : await this.readStoredEventBatch(after, options, stop);
         if (batch === undefined) return;
-        const position = decodePosition(batch.position);
+        const position = decodeEventLogPosition(batch.position);
         if (position > after || isFirst) {
           yield batch;
           after = position;
@@ -170,10 +170,10 @@ export class SqliteEventStore implements EventStore {
 
   private readEventBatchFromMemoryTail(
     after: number,
-    { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
+    { streamPrefixes, maxBatch = DEFAULT_EVENTS_PER_CATCH_UP_BATCH }: CatchUpOptions,
   ): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
-    const { items, position } = this.tail.readItemsAfter(after, maxBatch, isWanted);
+    const { items, position } = this.tail.listCachedItemsAfterPosition(after, maxBatch, isWanted);
     return { events: items, position: encodePosition(position), caughtUp: position >= this.tail.last };
   }
 
@@ -195,7 +195,7 @@ export class SqliteEventStore implements EventStore {
 
   private async readEventBatch(
     after: number,
-    { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
+    { streamPrefixes, maxBatch = DEFAULT_EVENTS_PER_CATCH_UP_BATCH }: CatchUpOptions,
   ): Promise<EventBatch> {
     const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
     const { json, position, head } = await this.storage.readers.runReadInThread(request);
@@ -223,7 +223,7 @@ function encodePosition(number: number): Position {
   return number.toString(16).padStart(16, '0');
 }
 
-function decodePosition(position: Position): number {
+function decodeEventLogPosition(position: Position): number {
   if (!/^[0-9a-f]{16}$/.test(position)) throw new InvalidPositionError(position);
   return Number.parseInt(position, 16);
 }

@@ -7,7 +7,7 @@ import {
   type Logger,
   type BrokerMessage,
   type MessageBroker,
-  type ReceivedMessage,
+  type ReceivedBrokerMessage,
   type TopicSpec,
   UnavailableError,
 } from '@tracking/ports';
@@ -48,7 +48,7 @@ interface SqliteMessageBrokerOptions {
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
   private readonly topics = new Map<string, TopicSpec>();
-  private readonly tail: LogTailCache<ReceivedMessage>;
+  private readonly tail: LogTailCache<ReceivedBrokerMessage>;
   private readonly trimming: NodeJS.Timeout;
   private closed = false;
 
@@ -103,7 +103,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new ConsumerGroup(spec, this.createTopicLog(topic, name), this.options);
+      group = new ConsumerGroup(spec, this.createTopicReaderWithGroupOffsets(topic, name), this.options);
       this.groups.set(key, group);
     }
     await group.runConsumerGroupMember(handler, maxBatch, signal);
@@ -159,15 +159,15 @@ export class SqliteMessageBroker implements MessageBroker {
     }
   }
 
-  private createTopicLog(topic: string, group: string): TopicLog {
+  private createTopicReaderWithGroupOffsets(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
       committed: (partition) =>
         Number(database.readFirstValueOfQuery(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
         if (!this.tail.hasAllItemsInMemoryAfter(after)) return this.readStoredMessages(topic, partition, after, limit);
-        const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
-        return this.tail.readItemsAfter(after, limit, isWanted).items;
+        const isWanted = (message: ReceivedBrokerMessage) => message.topic === topic && message.partition === partition;
+        return this.tail.listCachedItemsAfterPosition(after, limit, isWanted).items;
       },
       commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
@@ -178,10 +178,10 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   /** Reads messages from the file. Stops at the limit of characters, because a backlog may contain large messages. */
-  private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    const messages: ReceivedMessage[] = [];
+  private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedBrokerMessage[] {
+    const messages: ReceivedBrokerMessage[] = [];
     let left = this.options.live.characters;
-    for (const row of this.storage.database.iterateRows(READ_MESSAGES_SQL, [topic, partition, after, limit])) {
+    for (const row of this.storage.database.iterateSqlQueryRows(READ_MESSAGES_SQL, [topic, partition, after, limit])) {
       const [offset = '', key = '', value = '', headers = ''] = row.map(String);
       messages.push({ topic, partition, offset, key, value, headers: JSON.parse(headers) as Record<string, string> });
       if ((left -= value.length) < 0) break;
@@ -218,7 +218,7 @@ function hashToPartition(key: string, partitions: number): number {
 interface TopicLog {
   /** Returns the stored position of the last handled message; 0 before the first. */
   committed(partition: number): number;
-  read(partition: number, after: number, limit: number): ReceivedMessage[];
+  read(partition: number, after: number, limit: number): ReceivedBrokerMessage[];
   /** Stores the current end of the event log. The caller need not await it. */
   commit(partition: number, position: number): void;
 }
@@ -310,7 +310,7 @@ class ConsumerGroup {
 
   private async handleMessages(
     member: ConsumerGroupMember,
-    messages: readonly ReceivedMessage[],
+    messages: readonly ReceivedBrokerMessage[],
     commit: () => void,
   ): Promise<void> {
     const handled = member.handler(messages, member.fenced).then(commit);

@@ -1,10 +1,10 @@
 import { type SqliteConnection, LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type {
-  EventsAnswer,
+  SqliteEventsReadAnswer,
   EventsReadRequest,
   ReadRequest,
   RowsAnswer,
-  RowsReadRequest,
+  SqlRowsReadRequest,
   ReaderThreadScanAnswer,
   CollectionScanRequest,
   SqlValue,
@@ -15,17 +15,20 @@ import type {
  * at once.
  */
 const MAX_VISITED_EVENTS = 20_000;
-const MAX_CHARACTERS_OF_READ_EVENTS = 1_000_000;
+const MAX_EVENT_CHARACTERS_PER_SQLITE_READ = 1_000_000;
 const JSON_CHUNK_CHARACTERS = 250_000;
 
 /** Event streams with a prefix range from the prefix to the last code point after it. */
 const LAST_UNICODE_CODE_POINT = '\u{10FFFF}';
 
-function readEventRows(database: SqliteConnection, { after, prefixes, limit }: EventsReadRequest): EventsAnswer {
+function readEventRows(
+  database: SqliteConnection,
+  { after, prefixes, limit }: EventsReadRequest,
+): SqliteEventsReadAnswer {
   const head = Number(database.readFirstValueOfQuery('SELECT max(position) FROM events') ?? 0);
   const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
-  const rows = database.iterateRows(
+  const rows = database.iterateSqlQueryRows(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
      WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_CLAUSE_SQL}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_UNICODE_CODE_POINT]), limit],
@@ -35,21 +38,21 @@ function readEventRows(database: SqliteConnection, { after, prefixes, limit }: E
   let count = 0;
   let characters = 0;
   for (const row of rows) {
-    const event = toEventJson(row);
+    const event = formatEventRowAsJson(row);
     (parts[Math.floor(characters / JSON_CHUNK_CHARACTERS)] ??= []).push(event);
     position = Number(row[0]);
     count += 1;
     characters += event.length;
-    if (characters >= MAX_CHARACTERS_OF_READ_EVENTS) break;
+    if (characters >= MAX_EVENT_CHARACTERS_PER_SQLITE_READ) break;
   }
-  const complete = count < limit && characters < MAX_CHARACTERS_OF_READ_EVENTS;
+  const complete = count < limit && characters < MAX_EVENT_CHARACTERS_PER_SQLITE_READ;
   // An event that is larger than one part of the answer leaves the following parts empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };
 }
 
 /** Data and metadata are JSON texts, which the caller parses. */
-function toEventJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
+function formatEventRowAsJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
@@ -60,7 +63,7 @@ function runSqlDocumentScan(
   const documents = new BoundedJsonArrayBuilder(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
-  for (const row of database.iterateRows(sql.text, sql.values)) {
+  for (const row of database.iterateSqlQueryRows(sql.text, sql.values)) {
     const [document = null] = row;
     if (document !== null && !documents.addTextIfItFits(document)) break;
     last = row;
@@ -72,9 +75,10 @@ function runSqlDocumentScan(
   return { json, next: hasEnded ? null : last.slice(1), isCut };
 }
 
-function readRows(database: SqliteConnection, { sql, maxBytes }: RowsReadRequest): RowsAnswer {
+function readRows(database: SqliteConnection, { sql, maxBytes }: SqlRowsReadRequest): RowsAnswer {
   const found = new BoundedJsonArrayBuilder(maxBytes);
-  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.addTextIfItFits(json)) break;
+  for (const [json = null] of database.iterateSqlQueryRows(sql.text, sql.values))
+    if (!found.addTextIfItFits(json)) break;
   return { json: found.json, isCut: found.isCut };
 }
 
@@ -111,7 +115,7 @@ class BoundedJsonArrayBuilder {
 export function performReadRequest(
   database: SqliteConnection,
   request: ReadRequest,
-): EventsAnswer | RowsAnswer | ReaderThreadScanAnswer {
+): SqliteEventsReadAnswer | RowsAnswer | ReaderThreadScanAnswer {
   switch (request.kind) {
     case 'events':
       return readEventRows(database, request);

@@ -30,7 +30,7 @@ const SELECT_EVENTS_IN_RANGE_SQL =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
 /** Number of cells per event in an `AppendOperation`. */
 const VALUES_PER_APPENDED_EVENT = 4;
-const INSERT_MESSAGE_SQL =
+const INSERT_BROKER_MESSAGE_SQL =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
 const DEFINE_TOPIC_SQL = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 /** An offset never decreases, because a repeated batch may commit an earlier offset again. */
@@ -45,10 +45,10 @@ const DELETE_OLD_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position
     AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
     ORDER BY position LIMIT (?4 + 0))`;
 /** Number of cells per message in a `PublishOperation`. */
-const CELLS_PER_PUBLISHED_MESSAGE = 4;
+const FLAT_ARRAY_CELLS_PER_MESSAGE = 4;
 /** Maximum number of messages deleted in one transaction. */
 const MESSAGES_DELETED_PER_TRANSACTION = 1_000;
-const OPERATION_DONE_OUTCOME: DocumentWriteOutcome = { kind: 'done', duplicate: null };
+const DOCUMENT_WRITE_DONE_OUTCOME: DocumentWriteOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
 class SqliteEventAppender {
@@ -107,29 +107,29 @@ class SqliteMessageWriter {
     this.database = database;
   }
 
-  runOperation(operation: MessagesOperation): DocumentWriteOutcome | MessageTrimmingOutcome {
+  executeMessageStorageOperation(operation: MessagesOperation): DocumentWriteOutcome | MessageTrimmingOutcome {
     switch (operation.kind) {
       case 'publish': {
         const { topic, at, first, cells } = operation;
-        const insert = this.database.prepareStatement(INSERT_MESSAGE_SQL);
+        const insert = this.database.prepareStatement(INSERT_BROKER_MESSAGE_SQL);
         let position = first;
-        for (let cell = 0; cell < cells.length; cell += CELLS_PER_PUBLISHED_MESSAGE) {
+        for (let cell = 0; cell < cells.length; cell += FLAT_ARRAY_CELLS_PER_MESSAGE) {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(
             cell,
-            cell + CELLS_PER_PUBLISHED_MESSAGE,
+            cell + FLAT_ARRAY_CELLS_PER_MESSAGE,
           );
           insert.run(position++, topic, partition, at, key, value, headers);
         }
         // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse
         // positions.
         this.database.runStatement('UPDATE message_sequence SET position = ?', [position - 1]);
-        return OPERATION_DONE_OUTCOME;
+        return DOCUMENT_WRITE_DONE_OUTCOME;
       }
       case 'topics':
         for (const { name, partitions, retentionMs } of operation.topics) {
           this.database.runStatement(DEFINE_TOPIC_SQL, [name, partitions, retentionMs]);
         }
-        return OPERATION_DONE_OUTCOME;
+        return DOCUMENT_WRITE_DONE_OUTCOME;
       case 'commit':
         this.database.runStatement(COMMIT_OFFSET_SQL, [
           operation.group,
@@ -137,7 +137,7 @@ class SqliteMessageWriter {
           operation.partition,
           operation.position,
         ]);
-        return OPERATION_DONE_OUTCOME;
+        return DOCUMENT_WRITE_DONE_OUTCOME;
       case 'trim': {
         const { topic, partition, before } = operation;
         const deleted = this.database.runStatement(DELETE_OLD_MESSAGES_SQL, [
@@ -179,7 +179,9 @@ class WriterThread {
 
   commitBatch(batch: StorageOperationBatch): BatchAnswer {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
-    const answer = this.commitBatchInTransaction(batch, (operation) => this.performStorageOperation(operation));
+    const answer = this.commitStorageOperationsInTransaction(batch, (operation) =>
+      this.executeSqliteStorageOperation(operation),
+    );
     if (!batch.durable && batch.operations.length > 0) return answer;
     // The writer checks the files after the commit, so that acknowledged data is in files that still exist.
     const { fault } = this.files;
@@ -191,7 +193,7 @@ class WriterThread {
    * not used at first, because each costs a copy of every page changed under it
    * (https://sqlite.org/lang_savepoint.html).
    */
-  private commitBatchInTransaction(
+  private commitStorageOperationsInTransaction(
     { operations, durable }: StorageOperationBatch,
     perform: (operation: StorageOperation) => OperationOutcome,
   ): BatchAnswer {
@@ -202,7 +204,7 @@ class WriterThread {
       const outcomes = operations.map(perform);
       if (durable) this.count.incrementCommitCount();
       this.database.runStatement('COMMIT');
-      if (durable) this.count.writeCommitCount();
+      if (durable) this.count.writeCommitCountToFile();
       const seconds = (performance.now() - start) / 1_000;
       return { kind: 'committed', outcomes, seconds, synced: this.synchronous };
     } catch (error) {
@@ -210,7 +212,7 @@ class WriterThread {
       this.reloadCachedState();
       const kind = classifySqliteWriteError(error);
       if (kind === 'failed' && perform !== this.performInSavepoint)
-        return this.commitBatchInTransaction({ operations, durable }, this.performInSavepoint);
+        return this.commitStorageOperationsInTransaction({ operations, durable }, this.performInSavepoint);
       return { kind, message: getErrorMessage(error) };
     }
   }
@@ -220,7 +222,7 @@ class WriterThread {
     this.checkpointer.checkWalSizeAfterCommit();
   }
 
-  async closeWriterThread(): Promise<void> {
+  async closeWriterThreadFiles(): Promise<void> {
     await this.checkpointer.closeWalCheckpointerAndDatabase();
     this.count.closeFile();
     this.files.closeFileDescriptors();
@@ -240,7 +242,7 @@ class WriterThread {
   private readonly performInSavepoint = (operation: StorageOperation): OperationOutcome => {
     this.database.runStatement('SAVEPOINT operation');
     try {
-      return this.performStorageOperation(operation);
+      return this.executeSqliteStorageOperation(operation);
     } catch (error) {
       if (classifySqliteWriteError(error) !== 'failed' || !this.database.inTransaction) throw error;
       this.database.runStatement('ROLLBACK TO operation');
@@ -257,14 +259,14 @@ class WriterThread {
     this.documents.reloadDocumentCollections();
   }
 
-  private performStorageOperation(operation: StorageOperation): OperationOutcome {
+  private executeSqliteStorageOperation(operation: StorageOperation): OperationOutcome {
     switch (operation.kind) {
       case 'append':
         return this.appends.appendEvents(operation);
       case 'write':
         return this.documents.runDocumentWrites(operation);
       case 'claim':
-        return this.documents.claimDocument(operation);
+        return this.documents.claimFirstMatchingDocument(operation);
       case 'define':
         return this.documents.createOrRebuildCollection(operation.spec);
       case 'drop':
@@ -273,7 +275,7 @@ class WriterThread {
       case 'topics':
       case 'commit':
       case 'trim':
-        return this.messages.runOperation(operation);
+        return this.messages.executeMessageStorageOperation(operation);
     }
   }
 }
@@ -289,14 +291,14 @@ function classifyOpeningError(error: unknown): 'newer_schema' | 'damaged' | 'fai
 }
 
 const mainThreadPort = parentPort;
-function startSqliteWriterThread(): void {
+function runSqliteWriterInWorkerThread(): void {
   const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
     checkStorageFile(file);
     const { database, incarnation } = openDatabaseForWriting(file, checkpointBytes);
     const thread = new WriterThread(database, file, checkpointBytes);
     mainThreadPort?.on('message', (batch: StorageOperationBatch | null) => {
-      if (batch === null) return void thread.closeWriterThread().then(() => mainThreadPort.close());
+      if (batch === null) return void thread.closeWriterThreadFiles().then(() => mainThreadPort.close());
       mainThreadPort.postMessage(thread.commitBatch(batch));
       thread.checkpointLogIfNeeded();
     });
@@ -308,4 +310,4 @@ function startSqliteWriterThread(): void {
     } satisfies WriterStart);
   }
 }
-startSqliteWriterThread();
+runSqliteWriterInWorkerThread();

@@ -25,7 +25,7 @@ import {
 
 export const ENGINE_NAME = 'storage';
 /** Maximum number of events and documents in one transaction, which limits how long the next operations wait. */
-const MAX_BATCH_ITEMS = 2_000;
+const MAX_ITEMS_PER_SQLITE_TRANSACTION = 2_000;
 /** Maximum milliseconds that a `later` operation waits for another operation's commit. */
 const MAX_COMMIT_DELAY_MS = 20;
 /** Milliseconds between two checks of an idle writer that the files exist and are writable. */
@@ -53,7 +53,7 @@ interface CallerWaitingForWrite {
   completeOperation(outcome: OperationOutcome): void;
   reject(error: Error): void;
 }
-interface PendingWrite extends CallerWaitingForWrite {
+interface QueuedSqliteWrite extends CallerWaitingForWrite {
   readonly operation: StorageOperation;
   readonly items: number;
   readonly commitClass: CommitClass;
@@ -65,7 +65,7 @@ const PLACEHOLDER_FOR_EMPTY_WRITE_BATCH: readonly CallerWaitingForWrite[] = [
 
 /** Group commit for the calling thread: operations that arrive during a commit form the next commit. */
 export class SqliteWriter {
-  private queue: PendingWrite[] = [];
+  private queue: QueuedSqliteWrite[] = [];
   /** Number of events and documents in `queue`. */
   private queued = 0;
   private committing: readonly CallerWaitingForWrite[] = [];
@@ -99,7 +99,7 @@ export class SqliteWriter {
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
     this.probing = setInterval(() => this.probeDisk(), STORAGE_PROBE_INTERVAL_MS).unref();
-    worker.on('message', (answer: BatchAnswer) => this.handleBatchAnswer(answer));
+    worker.on('message', (answer: BatchAnswer) => this.processCommitAnswerOfWriterThread(answer));
     worker.on('error', (error) => this.markWriterPermanentlyFailed(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
@@ -231,10 +231,10 @@ export class SqliteWriter {
 
   private commitNextBatch(): void {
     this.cancelScheduledProbe();
-    const batch: PendingWrite[] = [];
+    const batch: QueuedSqliteWrite[] = [];
     let items = 0;
     for (const pending of this.queue) {
-      if (items >= MAX_BATCH_ITEMS) break;
+      if (items >= MAX_ITEMS_PER_SQLITE_TRANSACTION) break;
       batch.push(pending);
       items += pending.items;
     }
@@ -249,7 +249,7 @@ export class SqliteWriter {
     } satisfies StorageOperationBatch);
   }
 
-  private handleBatchAnswer(answer: BatchAnswer): void {
+  private processCommitAnswerOfWriterThread(answer: BatchAnswer): void {
     const batch = this.committing;
     if (answer.kind === 'fatal') return this.markWriterPermanentlyFailed(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuseWritesOnFullDisk(answer.message);

@@ -171,7 +171,7 @@ export class AcknowledgedCommitCounter {
   }
 
   /** Writes the number of commits to the file. Call it when the transaction is on disk, before it is acknowledged. */
-  writeCommitCount(): void {
+  writeCommitCountToFile(): void {
     this.count += 1;
     try {
       writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_FILE_DIGITS, '0')}\n`, 0);
@@ -232,7 +232,7 @@ export class ReplacedDatabaseFileDetector {
 
   /** Description of a removed or replaced file; null if all are present. */
   get fault(): string | null {
-    const lost = this.held.find((one) => !isFileStillPresent(one));
+    const lost = this.held.find((one) => !isOpenFileStillAtItsPath(one));
     return lost === undefined ? null : `${basename(lost.path)} was removed or replaced while in use`;
   }
 
@@ -245,7 +245,7 @@ export class ReplacedDatabaseFileDetector {
   }
 }
 
-function isFileStillPresent(held: OpenFile): boolean {
+function isOpenFileStillAtItsPath(held: OpenFile): boolean {
   const named = statSync(held.path, { throwIfNoEntry: false });
   if (named === undefined) return false;
   if (isSameFile(named, held.seen)) return true;

@@ -1,5 +1,5 @@
 import type { Logger, Metrics } from '@tracking/ports';
-import { measureFreeBytes } from './disk-space.ts';
+import { measureFreeDiskBytes } from './disk-space.ts';
 
 /** Free bytes on the disk below which a warning is reported before writes fail. */
 const LOW_SPACE_BYTES = 4 * 2 ** 20;
@@ -63,7 +63,7 @@ export class StorageState {
 
   /** Measures the free space, which stays unknown if the file system does not report it. */
   async measureFreeSpace(): Promise<void> {
-    this.freeBytes = await measureFreeBytes(this.folder).catch(() => undefined);
+    this.freeBytes = await measureFreeDiskBytes(this.folder).catch(() => undefined);
   }
 
   private get lowSpaceWarning(): string | undefined {

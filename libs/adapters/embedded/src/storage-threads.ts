@@ -47,7 +47,7 @@ export interface DocumentWriteOperation {
   readonly collection: string;
   readonly writes: readonly DocumentWrite[];
 }
-export interface WriteOutcome {
+export interface WrittenCountAndDuplicateIndex {
   readonly kind: 'wrote';
   /** Number of writes that took effect. */
   readonly count: number;
@@ -109,14 +109,15 @@ interface CommitOffsetOperation {
   /** Position of the last handled message. */
   readonly position: number;
 }
-interface TrimTopicOperation {
+interface TrimEmbeddedBrokerTopicOperation {
   readonly kind: 'trim';
   readonly topic: string;
   readonly partition: number;
   /** Time in epoch milliseconds. */
   readonly before: number;
 }
-export type MessagesOperation = PublishOperation | DefineTopicsOperation | CommitOffsetOperation | TrimTopicOperation;
+export type MessagesOperation =
+  PublishOperation | DefineTopicsOperation | CommitOffsetOperation | TrimEmbeddedBrokerTopicOperation;
 
 export interface MessageTrimmingOutcome {
   readonly kind: 'trimmed';
@@ -141,9 +142,9 @@ export type StorageOperation =
   | DefineCollectionOperation
   | DropSqliteCollectionOperation
   | MessagesOperation;
-interface OutcomeByKind {
+interface OutcomeByStorageOperationKind {
   readonly append: AppendOutcome;
-  readonly write: WriteOutcome;
+  readonly write: WrittenCountAndDuplicateIndex;
   readonly claim: SqliteDocumentClaimResult;
   readonly define: DocumentWriteOutcome;
   readonly drop: CollectionDroppedOutcome;
@@ -152,8 +153,8 @@ interface OutcomeByKind {
   readonly commit: DocumentWriteOutcome;
   readonly trim: MessageTrimmingOutcome;
 }
-export type OutcomeOf<O extends StorageOperation> = OutcomeByKind[O['kind']];
-export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOperationOutcome;
+export type OutcomeOf<O extends StorageOperation> = OutcomeByStorageOperationKind[O['kind']];
+export type OperationOutcome = OutcomeByStorageOperationKind[StorageOperation['kind']] | RefusedOperationOutcome;
 
 /**
  * Batch of operations that are committed in one transaction. A batch without operations checks that the files exist
@@ -186,7 +187,7 @@ export interface EventsReadRequest {
   readonly prefixes: readonly string[];
   readonly limit: number;
 }
-export interface EventsAnswer {
+export interface SqliteEventsReadAnswer {
   /** JSON arrays of the matching events, with a numeric `at` instead of the position. */
   readonly json: readonly string[];
   /** Last visited position. */
@@ -194,8 +195,8 @@ export interface EventsAnswer {
   /** Position of the last event in the store at the time of the read. */
   readonly head: number;
 }
-/** JSON array of the first columns of all rows. */
-export interface RowsReadRequest {
+/** Request for the first column of all rows that a statement selects. The answer is one JSON array. */
+export interface SqlRowsReadRequest {
   readonly kind: 'rows';
   readonly sql: SqlStatement;
   /** Maximum size of the result. The result ends before the row that exceeds the size, but has at least one row. */
@@ -228,8 +229,8 @@ export interface ReaderThreadScanAnswer {
   readonly isCut: boolean;
 }
 export interface ReadAnswerByKind {
-  readonly events: EventsAnswer;
+  readonly events: SqliteEventsReadAnswer;
   readonly scan: ReaderThreadScanAnswer;
   readonly rows: RowsAnswer;
 }
-export type ReadRequest = EventsReadRequest | RowsReadRequest | CollectionScanRequest;
+export type ReadRequest = EventsReadRequest | SqlRowsReadRequest | CollectionScanRequest;

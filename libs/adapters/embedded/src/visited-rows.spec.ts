@@ -1,5 +1,5 @@
 import type { Filter, Query } from '@tracking/ports';
-import { VisitedRowCounter } from '../test/visited-rows.ts';
+import { QueryVisitedRowCounterForTest } from '../test/visited-rows.ts';
 
 const THINGS = {
   name: 'things',
@@ -12,9 +12,9 @@ const THINGS = {
 const COUNT = 1_000;
 
 describe('visited rows', () => {
-  let things: VisitedRowCounter;
+  let things: QueryVisitedRowCounterForTest;
   beforeAll(() => {
-    things = new VisitedRowCounter(THINGS);
+    things = new QueryVisitedRowCounterForTest(THINGS);
     things.copyDocumentsForRowCounting(
       Array.from({ length: COUNT }, (_, n) => ({
         id: `t${n}`,
@@ -86,7 +86,7 @@ describe('visited rows', () => {
   });
 
   it.each([100, 20_000])('are those within a range, whatever is after it, also for %s rows', (beyond) => {
-    const rows = new VisitedRowCounter({
+    const rows = new QueryVisitedRowCounterForTest({
       name: 'deadlines',
       indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }],
     });
@@ -153,7 +153,7 @@ describe('visited rows', () => {
   }
 
   it('are only those before the end if values of other types follow', () => {
-    const mixed = new VisitedRowCounter(THINGS);
+    const mixed = new QueryVisitedRowCounterForTest(THINGS);
     mixed.copyDocumentsForRowCounting(
       Array.from({ length: 300 }, (_, n) => ({
         id: `t${n}`,

@@ -5,7 +5,7 @@ import {
   getColumnOfIndexedField,
   getSqlValuesOfIndexedFields,
   createTableStatements,
-  createCollectionLayout,
+  computeSqliteCollectionLayout,
   quoteName,
 } from '../src/collection-layout.ts';
 import { SqliteDocumentTable } from '../src/sqlite-documents.ts';
@@ -22,14 +22,14 @@ export interface QueryVisitCounts {
 }
 
 /** Counts the rows that the engine visits for a query. */
-export class VisitedRowCounter {
+export class QueryVisitedRowCounterForTest {
   private readonly layout;
   private readonly connection = new DatabaseSync(':memory:');
   private readonly documents: SqliteDocumentTable;
   private rows = 0;
 
   constructor(spec: CollectionSpec) {
-    this.layout = createCollectionLayout(spec);
+    this.layout = computeSqliteCollectionLayout(spec);
     for (const statement of createTableStatements(this.layout)) this.connection.exec(statement);
     this.documents = new SqliteDocumentTable(new SqliteConnection(this.connection), this.layout);
     this.connection.function('visited', { varargs: true }, () => {
@@ -49,7 +49,7 @@ export class VisitedRowCounter {
         getIndexedArraysAsJson(this.layout, fields),
       ];
       try {
-        this.documents.runDocumentWrite({
+        this.documents.writeDocumentIfGuardMatches({
           mode: 'insert',
           id,
           json: JSON.stringify(document),

@@ -12,7 +12,7 @@ import {
 } from '@tracking/ports';
 import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-document-store.ts';
-import { VisitedRowCounter } from './visited-rows.ts';
+import { QueryVisitedRowCounterForTest } from './visited-rows.ts';
 
 /**
  * Records each kind of query that a suite runs, and reports queries that visit more rows than they return. Each
@@ -143,7 +143,7 @@ function findInefficientStep(watched: QueryCheckedForIndexUse): string | undefin
   const limit =
     'visit' in query ? MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK : Math.min(query.limit, MAX_PAGE_SIZE_IN_EFFICIENCY_CHECK);
   const few = forEach * (limit + countFilterListValues(filter) + 1);
-  const visited = new VisitedRowCounter(spec);
+  const visited = new QueryVisitedRowCounterForTest(spec);
   try {
     const excepted = FILTERS_ALLOWED_WITHOUT_INDEX.filter(
       ({ collection, beside }) => collection === spec.name && beside in filter,

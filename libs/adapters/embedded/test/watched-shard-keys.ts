@@ -68,7 +68,7 @@ function countComparedShardKeyFields(spec: CollectionSpec, filter: Filter, shard
 }
 
 /** Code of tests may read from all shards. The caller is the first line of the stack outside of the watching files. */
-function recordOperationUnlessByTest(operation: string, spec: CollectionSpec, filter: Filter): void {
+function recordOperationWithoutShardKeyOutsideTests(operation: string, spec: CollectionSpec, filter: Filter): void {
   const caller = new Error().stack?.split('\n').find((line, at) => at > 0 && !line.includes('watched-')) ?? '';
   if (TEST_FILE_PATTERN.test(caller)) return;
   const collection = spec.name.replace(/\.g\d+$/, '');
@@ -89,14 +89,14 @@ function checkQueryShardKey(
   const isAllowed = QUERIES_ALLOWED_ON_ALL_SHARDS.some(
     (allowed) => allowed.collection === collection && allowed.fields.join() === fields,
   );
-  if (!isAllowed) recordOperationUnlessByTest(operation, spec, filter);
+  if (!isAllowed) recordOperationWithoutShardKeyOutsideTests(operation, spec, filter);
 }
 
 /** Checks an operation on documents with known ids. */
 function checkShardKeyIsComplete(operation: string, spec: CollectionSpec, filter: Filter, shards?: ShardValues): void {
   const { shardKey } = spec;
   if (shardKey !== undefined && countComparedShardKeyFields(spec, { ...filter, id: '' }, shards) <= shardKey.length)
-    recordOperationUnlessByTest(operation, spec, filter);
+    recordOperationWithoutShardKeyOutsideTests(operation, spec, filter);
 }
 
 function checkShardKeyOfStoredDocument(
@@ -106,7 +106,7 @@ function checkShardKeyOfStoredDocument(
 ): void {
   const fields = document as Document & Readonly<Record<string, unknown>>;
   if (shardKey.some((field) => typeof fields[field] !== 'string'))
-    recordOperationUnlessByTest(operation, spec, { id: document.id });
+    recordOperationWithoutShardKeyOutsideTests(operation, spec, { id: document.id });
 }
 
 function hasDocumentShardValues(document: Document, shards: ShardValues = {}): boolean {
@@ -195,7 +195,7 @@ Object.assign(SqliteCollection.prototype, {
 });
 
 /** Forgets all operations before a suite, because other suites of the process may run any operation. */
-export function resetWatchedShardKeys(): void {
+export function forgetOperationsWithoutShardKey(): void {
   operationsWithoutShardKey.clear();
 }
 

@@ -51,10 +51,10 @@ const NON_PUBLIC_V6: Subnets = [
 ];
 
 /** The only IPv6 range from which public addresses are assigned. */
-const GLOBAL_UNICAST_V6 = createBlockList(['2000::/3']);
+const GLOBAL_UNICAST_V6 = createBlockListFromCidrs(['2000::/3']);
 
-const V4_BLOCK_LISTS = NON_PUBLIC_V4.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
-const V6_BLOCK_LISTS = NON_PUBLIC_V6.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
+const V4_BLOCK_LISTS = NON_PUBLIC_V4.map(([kind, ...subnets]) => ({ kind, list: createBlockListFromCidrs(subnets) }));
+const V6_BLOCK_LISTS = NON_PUBLIC_V6.map(([kind, ...subnets]) => ({ kind, list: createBlockListFromCidrs(subnets) }));
 
 /** Decides which IP addresses may be connected to. */
 export interface AddressPolicy {
@@ -75,8 +75,8 @@ export interface AddressPolicy {
  */
 export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
   const isV6 = (cidr: string) => cidr.includes(':');
-  const allowedV4 = createBlockList(allowedCidrs.filter((cidr) => !isV6(cidr)));
-  const allowedV6 = createBlockList(allowedCidrs.filter(isV6));
+  const allowedV4 = createBlockListFromCidrs(allowedCidrs.filter((cidr) => !isV6(cidr)));
+  const allowedV6 = createBlockListFromCidrs(allowedCidrs.filter(isV6));
 
   const isAllowedByOperator = (address: string): boolean => {
     if (address.includes('%')) return false;
@@ -113,7 +113,7 @@ function getAddressKind(address: string): string | undefined {
  * Creates a block list for one address family. A list for both families would also match IPv4 addresses embedded in
  * IPv6 addresses, and the reverse.
  */
-function createBlockList(cidrs: readonly string[]): BlockList {
+function createBlockListFromCidrs(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [network = '', prefix, ...rest] = cidr.split('/');

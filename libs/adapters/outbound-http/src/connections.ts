@@ -102,7 +102,7 @@ export class ReceiverConnection {
 
   /** Reports that the request is written now. Bytes that arrived earlier are not part of its answer. */
   reportRequestWritten(): void {
-    this.#bound.startFilteringNextResponse();
+    this.#bound.resetHeadFilterForNextResponse();
   }
 
   /** Closes the connection if more bytes were received than any answer needs. */
@@ -151,7 +151,7 @@ export class ReceiverConnectionPool {
   }
 
   /** Runs the waiter immediately on a free connection, or as soon as one is free. */
-  acquireConnection(waiter: ConnectionWaiter): void {
+  acquireReceiverConnection(waiter: ConnectionWaiter): void {
     const origin = this.#origins.get(waiter.origin);
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
@@ -293,8 +293,8 @@ class ResponseSizeLimiter {
   }
 
   /** Treats the next byte as the beginning of a response. */
-  startFilteringNextResponse(): void {
-    this.#head.startFilteringResponse();
+  resetHeadFilterForNextResponse(): void {
+    this.#head.startFilteringNextResponseHead();
   }
 
   /** Limits the decrypted bytes read from this socket from now on. */

@@ -144,7 +144,7 @@ export function createDnsLookupByNameServers(systemNames: boolean, servers?: rea
     const v4 = await queryAddresses(() => resolver.resolve4(hostname));
     const v6 =
       v4.addresses.length > 0
-        ? await Promise.race([six, delay(IPV6_WAIT_MS, EMPTY_DNS_ANSWER, { ref: false })])
+        ? await Promise.race([six, delay(IPV6_WAIT_MS, DNS_ANSWER_WITHOUT_ADDRESSES, { ref: false })])
         : await six;
     // IPv4 addresses come first, because machines without an IPv6 route are more common than machines without an IPv4
     // route.
@@ -178,7 +178,7 @@ interface DnsAnswer {
   /** Reason for an empty result of a name resolution, as a c-ares code. */
   readonly code: string;
 }
-const EMPTY_DNS_ANSWER: DnsAnswer = { addresses: [], code: 'ENODATA' };
+const DNS_ANSWER_WITHOUT_ADDRESSES: DnsAnswer = { addresses: [], code: 'ENODATA' };
 
 async function queryAddresses(query: () => Promise<string[]>): Promise<DnsAnswer> {
   try {

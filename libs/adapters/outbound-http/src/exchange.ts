@@ -15,7 +15,7 @@ const REQUEST_PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string
 };
 
 /** Exchange of one POST request and its response, from acquiring a connection to the single outcome. */
-export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
+export class OutgoingPostRequest implements ConnectionWaiter, Dispatcher.DispatchHandler {
   readonly origin: string;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     // microsecond.
     this.#deadline = setTimeout(failExpiredExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
-    this.connections.acquireConnection(this);
+    this.connections.acquireReceiverConnection(this);
   }
 
   sendRequestOnConnection(connection: ReceiverConnection): void {
@@ -88,13 +88,13 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     if (this.#connection === undefined) return;
     this.#body.addBodyChunk(chunk);
     if (!this.#body.isFull) return;
-    this.#detachConnection((connection) => this.connections.discardConnection(connection));
+    this.#detachAndGiveBackConnection((connection) => this.connections.discardConnection(connection));
     this.#resolveWithDecodedBody();
   }
 
   onResponseEnd(): void {
     if (this.#connection === undefined) return;
-    this.#detachConnection((connection) => this.connections.releaseConnection(connection));
+    this.#detachAndGiveBackConnection((connection) => this.connections.releaseConnection(connection));
     this.#resolveWithDecodedBody();
   }
 
@@ -127,14 +127,14 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
       statusCode: this.#statusCode,
       headers: this.#headers,
       body,
-      ...this.#createDurationAndResentFields(),
+      ...this.#createOutcomeDurationAndResentFields(),
     });
   }
 
   #resolveWithFailure(failure: FailureReason): void {
     this.connections.removeWaiter(this);
-    this.#detachConnection((connection) => this.connections.discardConnection(connection));
-    this.#resolveOutcome({ kind: 'failure', ...failure, ...this.#createDurationAndResentFields() });
+    this.#detachAndGiveBackConnection((connection) => this.connections.discardConnection(connection));
+    this.#resolveOutcome({ kind: 'failure', ...failure, ...this.#createOutcomeDurationAndResentFields() });
   }
 
   #resolveOutcome(outcome: OutboundOutcome): void {
@@ -145,18 +145,18 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.settled(outcome);
   }
 
-  #detachConnection(giveBack: (connection: ReceiverConnection) => void): void {
+  #detachAndGiveBackConnection(giveBack: (connection: ReceiverConnection) => void): void {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection !== undefined) giveBack(connection);
   }
 
-  #createDurationAndResentFields(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
+  #createOutcomeDurationAndResentFields(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     return { durationMs, ...(this.#sent > 1 && { resent: true }) };
   }
 }
 
-function failExpiredExchange(exchange: RequestExchange): void {
+function failExpiredExchange(exchange: OutgoingPostRequest): void {
   exchange.failRequestWithTimeout();
 }

@@ -43,16 +43,16 @@ const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
  * @param opened true if the connection was open (for https: its handshake was done) when the error occurred
  */
 export function toConnectionFailureReason(thrown: Error, opened: boolean): FailureReason {
-  const error = findFirstConnectionError(thrown);
+  const error = getErrorOfFirstTriedAddress(thrown);
   return (
-    convertAdapterErrorToFailure(error) ??
+    toFailureReasonOfOutboundHttpError(error) ??
     createConnectionLossFailure(error, opened) ??
-    (opened ? createResponseFailureReason(error) : toFailureOfOpeningConnection(error))
+    (opened ? convertResponseErrorToFailureReason(error) : toFailureOfOpeningConnection(error))
   );
 }
 
 /** Converts errors that this adapter throws to failures. */
-function convertAdapterErrorToFailure(error: Error): FailureReason | undefined {
+function toFailureReasonOfOutboundHttpError(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefusedError) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof HostNameNotResolvedError) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLongError)) return undefined;
@@ -67,7 +67,7 @@ function createConnectionLossFailure(error: Error, opened: boolean): FailureReas
   return { code: 'connection_reset', message };
 }
 
-function createResponseFailureReason(error: NodeJS.ErrnoException): FailureReason {
+function convertResponseErrorToFailureReason(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name } = error;
   // An invalid answer, such as a status of 099, can violate assertions of undici.
   const isInvalid =
@@ -93,7 +93,7 @@ function createConnectionFailure(code: string): FailureReason {
 
 /** Returns true if the peer closed the connection; false if the peer sent an invalid answer. */
 export function isConnectionLoss(error: Error): boolean {
-  const { code } = findFirstConnectionError(error);
+  const { code } = getErrorOfFirstTriedAddress(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
   // undici uses this code for two cases. The error message identifies unexpected answers.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
@@ -120,6 +120,6 @@ function isHttp2Frame(answer: string | undefined): boolean {
 }
 
 /** Returns the first error if the connector tried several addresses. */
-function findFirstConnectionError(error: Error): NodeJS.ErrnoException {
+function getErrorOfFirstTriedAddress(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

@@ -4,7 +4,7 @@ import { ResponseHeadFilter } from './response-head.ts';
 /** Filters a response that arrives in pieces of the given sizes. The last size repeats. */
 function filterInPieces(response: string, sizes: readonly number[]): { readonly out: string; isAmbiguous: boolean } {
   const filter = new ResponseHeadFilter();
-  filter.startFilteringResponse();
+  filter.startFilteringNextResponseHead();
   const bytes = Buffer.from(response, 'latin1');
   let out = '';
   let at = 0;

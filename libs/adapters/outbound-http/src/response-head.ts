@@ -41,7 +41,7 @@ export class ResponseHeadFilter {
   }
 
   /** Filters the next response, which begins with the next byte. */
-  startFilteringResponse(): void {
+  startFilteringNextResponseHead(): void {
     this.#isAmbiguous = false;
     this.#resetResponseHeadState();
   }
@@ -86,7 +86,7 @@ export class ResponseHeadFilter {
     const status = STATUS_LINE_PATTERN.exec(this.#line)?.[1];
     if (status !== undefined) {
       this.#status = Number(status);
-      return this.#passCurrentHeaderLine(endsLine);
+      return this.#forwardCurrentResponseHeaderLine(endsLine);
     }
     // Parsers skip empty lines before a response.
     const isEmptyLine = this.#line === '\r\n' || this.#line === '\n';
@@ -97,27 +97,27 @@ export class ResponseHeadFilter {
 
   #filterHeaderLine(endsLine: boolean): string {
     const line = this.#line;
-    if (line === '\r\n' || line === '\n') return this.#endResponseHead();
+    if (line === '\r\n' || line === '\n') return this.#finishResponseHeadWithLengthLines();
     if (!endsLine && line.length <= MAX_BUFFERED_LINE_BYTES && mayBeFramingHeaderLine(line)) return '';
     // A line that begins with a space would continue the line before it, so the order of lines must not change.
-    if (/^[ \t]/.test(line)) return this.#takeContentLengthLines() + this.#passCurrentHeaderLine(endsLine);
+    if (/^[ \t]/.test(line)) return this.#takeContentLengthLines() + this.#forwardCurrentResponseHeaderLine(endsLine);
     if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[0])) {
       this.#lengths.push(this.#takeHeaderLine());
       return '';
     }
     if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[1]))
       this.#isChunked = CHUNKED_HEADER_LINE_PATTERN.test(line);
-    return this.#passCurrentHeaderLine(endsLine);
+    return this.#forwardCurrentResponseHeaderLine(endsLine);
   }
 
   /** Passes the current line, or the part of it that has arrived. */
-  #passCurrentHeaderLine(endsLine: boolean): string {
+  #forwardCurrentResponseHeaderLine(endsLine: boolean): string {
     this.#part = endsLine ? 'header' : 'other-header';
     const line = this.#takeHeaderLine();
     return this.#status === 100 ? '' : line;
   }
 
-  #endResponseHead(): string {
+  #finishResponseHeadWithLengthLines(): string {
     const end = this.#takeHeaderLine();
     if (this.#status === 100) {
       this.#resetResponseHeadState();

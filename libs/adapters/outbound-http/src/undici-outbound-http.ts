@@ -2,7 +2,7 @@ import type { Metrics, OutboundRequestFailure, OutboundHttp, OutboundOutcome, Ou
 import { createAddressPolicy } from './addresses.ts';
 import { ReceiverConnectionPool, type ReceiverConnectionLimits } from './connections.ts';
 import { createAddressCheckingConnector, createDnsLookupByNameServers, type Lookup } from './connector.ts';
-import { RequestExchange } from './exchange.ts';
+import { OutgoingPostRequest } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
 import { createRequestHeaders } from './response-body.ts';
 import { parseReceiverUrl } from './target.ts';
@@ -51,7 +51,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     maxConnectionAgeMs: options.maxConnectionAgeMs ?? 300_000,
   });
 
-  const inFlight = new Set<RequestExchange>();
+  const inFlight = new Set<OutgoingPostRequest>();
   let closing: PromiseWithResolvers<void> | undefined;
   // Requests wait if no connection is free. Callers limit the number of their requests.
   options.metrics?.createGauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
@@ -77,7 +77,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
     if ('code' in target) return createOutboundFailure(target);
     return new Promise((resolve) => {
       const headers = createRequestHeaders(request.headers, userAgent);
-      const exchange = new RequestExchange(request, { ...target, headers }, connections, (outcome) => {
+      const exchange = new OutgoingPostRequest(request, { ...target, headers }, connections, (outcome) => {
         inFlight.delete(exchange);
         if (inFlight.size === 0) closing?.resolve();
         resolve(outcome);

@@ -5,11 +5,11 @@ import { createOutboundHttp } from '../src/index.ts';
  * environment variables.
  */
 const outboundHttp = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
-const resultOfOutboundPost = await outboundHttp.post({
+const outboundPostOutcome = await outboundHttp.post({
   url: process.argv[2] ?? '',
   headers: {},
   body: '{}',
   timeoutMs: 20_000,
 });
 await outboundHttp.closeOutboundHttp();
-console.log(JSON.stringify(resultOfOutboundPost));
+console.log(JSON.stringify(outboundPostOutcome));

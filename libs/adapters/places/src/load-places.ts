@@ -43,9 +43,9 @@ export async function loadPlaces({ file }: LoadPlacesOptions = {}): Promise<Plac
     isUnknownLocationCode(code) {
       // A UN/LOCODE list has no information about IATA codes of airports.
       if (code.length !== 5) return false;
-      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasLocationCode(code));
+      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.containsLocationCode(code));
     },
-    isWordOfPlaceName: (code) => list?.hasLocationCode(code) !== true && known.isWordOfPlaceName(code),
+    isWordOfPlaceName: (code) => list?.containsLocationCode(code) !== true && known.isWordOfPlaceName(code),
     lookUpPlaceCodesByName(text) {
       names ??= new PlaceNameIndex(listNamedPlaces(known, list));
       return names.findCodesByPlaceName(text);
@@ -67,7 +67,7 @@ function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): It
       code,
       country: code.slice(0, 2),
       name,
-      subdivision: known.findPlaceWithSubdivision(code)?.subdivision ?? '',
+      subdivision: known.findPlaceByCodeIncludingSubdivision(code)?.subdivision ?? '',
     };
   }
 }
@@ -147,13 +147,13 @@ class PlaceCatalog {
 
   *listNamedPlaces(): Iterable<NamedPlace> {
     for (const code of this.codes) {
-      const place = this.findPlaceWithSubdivision(code);
+      const place = this.findPlaceByCodeIncludingSubdivision(code);
       if (place !== undefined) yield place;
     }
   }
 
   /** Returns a place of the table with its state. */
-  findPlaceWithSubdivision(code: string): NamedPlace | undefined {
+  findPlaceByCodeIncludingSubdivision(code: string): NamedPlace | undefined {
     const place = this.#findPortOrAirport(code);
     return place && { ...place, subdivision: this.#lines.get(code)?.split('\t')[6] ?? '' };
   }

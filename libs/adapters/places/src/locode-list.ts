@@ -72,7 +72,7 @@ export class LocodeList {
     return this.#locations.keys();
   }
 
-  hasLocationCode(code: string): boolean {
+  containsLocationCode(code: string): boolean {
     return this.#locations.has(code);
   }
 

@@ -34,7 +34,7 @@ export class PlaceIndex {
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
-    const first = this.findWordIndex(longest);
+    const first = this.findFirstEntryIndexAtOrAfterWord(longest);
     for (const { word, code } of this.entries.slice(first, first + MAX_VISITED_PLACE_INDEX_ENTRIES)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
@@ -49,7 +49,7 @@ export class PlaceIndex {
       .slice(0, limit);
   }
 
-  private findWordIndex(word: string): number {
+  private findFirstEntryIndexAtOrAfterWord(word: string): number {
     let [from, to] = [0, this.entries.length];
     while (from < to) {
       const middle = (from + to) >> 1;

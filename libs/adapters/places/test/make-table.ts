@@ -78,7 +78,9 @@ export async function generatePlaceTableFile(): Promise<string> {
     return port === undefined || ports[code] !== undefined ? [] : [[code, port] as const];
   });
   const rows = [
-    ...[...Object.entries(ports), ...additions].flatMap(([code, port]) => createPortRow(code, port, airports)),
+    ...[...Object.entries(ports), ...additions].flatMap(([code, port]) =>
+      createPlaceTableRowsOfSeaPort(code, port, airports),
+    ),
     ...airports,
   ];
   rows.sort((a, b) => (a.code < b.code ? -1 : 1));
@@ -102,7 +104,7 @@ function createAirportRow(row: AirportRow): PlaceTableFileRow {
   };
 }
 
-function createPortRow(
+function createPlaceTableRowsOfSeaPort(
   code: string,
   port: SeaPort,
   airports: readonly PlaceTableFileRow[],

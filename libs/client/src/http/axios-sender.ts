@@ -16,7 +16,7 @@ export function createAxiosSender(transport: ClientOptions['transport']): Send {
       ...request,
       headers: { ...headers },
       ...(body !== undefined && { data: body }),
-      ...(onUpload && { onUploadProgress: ({ loaded, total }: SentRequest) => onUpload({ loaded, total }) }),
+      ...(onUpload && { onUploadProgress: ({ loaded, total }: RequestUploadProgress) => onUpload({ loaded, total }) }),
       // Use the fetch adapter only for streamed responses: it is the only one that streams, but it reports no progress.
       ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
     };
@@ -30,7 +30,7 @@ export function createAxiosSender(transport: ClientOptions['transport']): Send {
   };
 }
 
-interface SentRequest {
+interface RequestUploadProgress {
   readonly loaded: number;
   readonly total?: number | undefined;
 }

@@ -31,28 +31,28 @@ describe('consistency tokens of a client', () => {
   it('are one token after sequential writes', () => {
     const tokens = new ConsistencyTokens();
     expect(tokens.header).toBeUndefined();
-    tokens.recordWrite('a', undefined);
-    tokens.recordWrite('b', 'a');
-    tokens.recordWrite('b', 'b');
+    tokens.recordConsistencyTokenOfWrite('a', undefined);
+    tokens.recordConsistencyTokenOfWrite('b', 'a');
+    tokens.recordConsistencyTokenOfWrite('b', 'b');
     expect(tokens.header).toBe('b');
   });
 
   it('are those of all concurrent writes, until the response of a write that included them', () => {
     const tokens = new ConsistencyTokens('a');
-    tokens.recordWrite('c', 'a');
-    tokens.recordWrite('b', 'a');
+    tokens.recordConsistencyTokenOfWrite('c', 'a');
+    tokens.recordConsistencyTokenOfWrite('b', 'a');
     expect(tokens.header).toBe('c, b');
-    tokens.recordWrite('d', 'c, b');
+    tokens.recordConsistencyTokenOfWrite('d', 'c, b');
     expect(tokens.header).toBe('d');
     tokens.addConsistencyToken('x, d');
     expect(tokens.header).toBe('x, d');
-    tokens.removeConsistencyToken('x');
+    tokens.forgetRefusedConsistencyTokens('x');
     expect(tokens.header).toBe('d');
   });
 
   it('fit into a header after any number of concurrent writes', () => {
     const tokens = new ConsistencyTokens();
-    for (let n = 0; n < 1_000; n += 1) tokens.recordWrite(`t${n}`, undefined);
+    for (let n = 0; n < 1_000; n += 1) tokens.recordConsistencyTokenOfWrite(`t${n}`, undefined);
     expect(tokens.header?.split(', ')).toHaveLength(16);
     expect(tokens.header).toMatch(/t999$/);
   });

@@ -22,11 +22,11 @@ const MAX_RETRY_WAIT_MS = 86_400_000;
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Error codes of 503 responses to requests that the service did not start to execute. */
-const NOT_STARTED_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
+const REQUEST_NOT_STARTED_ERROR_CODES: ReadonlySet<string> = new Set(['busy', 'read_model_behind']);
 /**
  * Maximum number of tokens in a header. Older tokens are dropped, because all read models include their writes by then.
  */
-const MAX_CONSISTENCY_TOKENS = 16;
+const MAX_SENT_CONSISTENCY_TOKENS = 16;
 
 /** Sends requests, retries requests that are safe to repeat, and adds idempotency keys and consistency tokens. */
 export class Requester {
@@ -76,7 +76,7 @@ export class Requester {
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
-        if (isAlreadyDeleted(request, error, mayHaveSucceeded)) {
+        if (isErrorOfRepeatedDelete(request, error, mayHaveSucceeded)) {
           return convertRawResponseToApiResponse<T>({
             status: 200,
             headers: error.headers,
@@ -105,25 +105,25 @@ export class Requester {
     try {
       const answer = await this.transport.send(request, buildRequestHeaders(request, key, token), { timeout, signal });
       if (answer.status === 304) throw new NotModifiedError(answer.headers['etag']);
-      return this.readResponse<T>(answer, token);
+      return this.convertResponseAndRecordConsistencyToken<T>(answer, token);
     } catch (error) {
       const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
       // A service whose data was lost or replaced does not know the writes of the token.
-      this.tokens.removeConsistencyToken(token);
+      this.tokens.forgetRefusedConsistencyTokens(token);
       return this.attemptRequest<T>(request, key, signal);
     }
   }
 
-  private readResponse<T>(answer: RawResponse, sent: string | undefined): ApiResponse<T> {
+  private convertResponseAndRecordConsistencyToken<T>(answer: RawResponse, sent: string | undefined): ApiResponse<T> {
     const heard = convertRawResponseToApiResponse<T>(answer);
-    if (heard.consistencyToken !== undefined) this.tokens.recordWrite(heard.consistencyToken, sent);
+    if (heard.consistencyToken !== undefined) this.tokens.recordConsistencyTokenOfWrite(heard.consistencyToken, sent);
     return heard;
   }
 }
 
 /** Returns true if a DELETE returns 404 and an earlier attempt may have deleted the resource. */
-function isAlreadyDeleted(
+function isErrorOfRepeatedDelete(
   { resultIfDeleted, endsOwnSession }: ApiRequest,
   error: TrackingError,
   mayBeDone: boolean,
@@ -194,7 +194,7 @@ function canRetry({ method, conditional }: RequestConsideredForRetry, error: Tra
   if (error instanceof ConnectionError) return isSafe || !error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
   if (error.status === 429 || error.code === 'idempotency_in_progress') return true;
-  if (error.status === 503) return isSafe || NOT_STARTED_CODES.has(error.code);
+  if (error.status === 503) return isSafe || REQUEST_NOT_STARTED_ERROR_CODES.has(error.code);
   return BROKEN_CONNECTION_STATUSES.has(error.status) && isSafe;
 }
 
@@ -202,7 +202,10 @@ function canRetry({ method, conditional }: RequestConsideredForRetry, error: Tra
 function isOutcomeUnknown(error: TrackingError): boolean {
   if (error instanceof ConnectionError) return error.outcomeUnknown;
   if (!(error instanceof ApiError)) return false;
-  return BROKEN_CONNECTION_STATUSES.has(error.status) || (error.status === 503 && !NOT_STARTED_CODES.has(error.code));
+  return (
+    BROKEN_CONNECTION_STATUSES.has(error.status) ||
+    (error.status === 503 && !REQUEST_NOT_STARTED_ERROR_CODES.has(error.code))
+  );
 }
 
 /** Returns true if this or an earlier attempt may have been carried out, and records this in the error. */
@@ -265,18 +268,18 @@ export class ConsistencyTokens {
   }
 
   /** Records the token of a write. @param sent value of the header in the request of the write */
-  recordWrite(token: string, sent: string | undefined): void {
+  recordConsistencyTokenOfWrite(token: string, sent: string | undefined): void {
     const superseded = new Set([token, ...splitConsistencyTokens(sent)]);
-    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_CONSISTENCY_TOKENS);
+    this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_SENT_CONSISTENCY_TOKENS);
   }
 
   /** Adds the tokens of another client's writes, so that reads include these writes. */
   addConsistencyToken(header: string): void {
-    for (const token of splitConsistencyTokens(header)) this.recordWrite(token, undefined);
+    for (const token of splitConsistencyTokens(header)) this.recordConsistencyTokenOfWrite(token, undefined);
   }
 
   /** Removes tokens of writes that the service does not know. */
-  removeConsistencyToken(header: string | undefined): void {
+  forgetRefusedConsistencyTokens(header: string | undefined): void {
     const refused = new Set(splitConsistencyTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));
   }

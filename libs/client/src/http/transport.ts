@@ -45,7 +45,11 @@ export class Transport {
    * @param timeout milliseconds until the response is complete, or until a stream starts; 0 for no limit
    * @throws ApiError for a status of 4xx or 5xx, ConnectionError, TimeoutError, and the signal's reason
    */
-  async send(request: ApiRequest, headers: Record<string, string>, limits: AttemptLimits): Promise<RawResponse> {
+  async send(
+    request: ApiRequest,
+    headers: Record<string, string>,
+    limits: HttpAttemptTimeoutAndSignal,
+  ): Promise<RawResponse> {
     const { status, headers: answered, data } = await this.sendWithTimeout(request, headers, limits);
     const responseHeaders = convertHeadersToRecord(answered);
     if (request.answer === 'stream') {
@@ -64,7 +68,7 @@ export class Transport {
   private async sendWithTimeout(
     request: ApiRequest,
     headers: Record<string, string>,
-    { timeout, signal }: AttemptLimits,
+    { timeout, signal }: HttpAttemptTimeoutAndSignal,
   ): Promise<HttpResponse> {
     const timeoutController = new AbortController();
     const timer = timeout > 0 ? setTimeout(() => timeoutController.abort(), timeout) : undefined;
@@ -109,7 +113,7 @@ export class Transport {
   }
 }
 
-interface AttemptLimits {
+interface HttpAttemptTimeoutAndSignal {
   readonly timeout: number;
   readonly signal: AbortSignal;
 }

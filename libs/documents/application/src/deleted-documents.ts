@@ -12,7 +12,7 @@ const DOCUMENTS_PER_PAGE = 100;
  * destroyed its bytes, unless it crashed. The second comes after a week, because a row can appear behind rows with later
  * times, if a command was repeated or its events waited in a parked stream.
  */
-const CHECKS_AFTER_DOCUMENT_DELETION = [
+const DELETED_DOCUMENT_SWEEP_PASSES = [
   { name: 'deleted-soon', afterMs: MINUTE_MS },
   { name: 'deleted-late', afterMs: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
@@ -72,8 +72,8 @@ export class DeletedDocumentSweeper {
   }
 
   private async destroyBytesOfAllDeletedDocuments(ending: AbortSignal): Promise<void> {
-    for (const { name, afterMs } of CHECKS_AFTER_DOCUMENT_DELETION) {
-      const cursor = await JobCursor.openJobCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
+    for (const { name, afterMs } of DELETED_DOCUMENT_SWEEP_PASSES) {
+      const cursor = await JobCursor.openStoreOfJobProgress<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
       while (
         !ending.aborted &&

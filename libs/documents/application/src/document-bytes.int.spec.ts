@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const store = (source: AsyncIterable<Uint8Array>, more: Partial<BytesToStore> = {}) =>
-  documents.storeBytes({ shipmentId: createShipmentId('s'), source, limitBytes: MIB, ...more });
+  documents.storeAndCheckDocumentBytes({ shipmentId: createShipmentId('s'), source, limitBytes: MIB, ...more });
 
 /** A source that records whether it was read and cancelled. */
 function watched(bytes: Buffer) {
@@ -175,6 +175,6 @@ describe('the bytes of a document', () => {
       metrics,
     });
     const bytes = { shipmentId: createShipmentId('s'), source: splitIntoByteChunks(createPdfBytes()), limitBytes: MIB };
-    await expect(failing.storeBytes(bytes)).rejects.toBe(unavailable);
+    await expect(failing.storeAndCheckDocumentBytes(bytes)).rejects.toBe(unavailable);
   });
 });

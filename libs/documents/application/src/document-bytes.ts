@@ -7,7 +7,7 @@ import type { DeclaredFileTypeAndName } from './content/text-judge.ts';
 import { DocumentTooLargeError, EmptyDocumentError, isDocumentRefusal, StorageQuotaExceededError } from './refusals.ts';
 
 /** A stored object, complete and durable, to which commands refer. */
-export interface DocumentObject {
+export interface StoredDocumentFile {
   readonly id: string;
   readonly size_bytes: number;
   /** SHA-256 in lower-case hexadecimal digits. */
@@ -56,7 +56,7 @@ export class DocumentBytesStore {
    * @throws DocumentTooLargeError, EmptyDocumentError, UnsupportedDocumentTypeError, StorageFullError,
    *   UnavailableError; errors of the source
    */
-  async storeBytes(bytes: BytesToStore): Promise<DocumentObject> {
+  async storeAndCheckDocumentBytes(bytes: BytesToStore): Promise<StoredDocumentFile> {
     const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
     try {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLargeError(limitBytes);
@@ -64,7 +64,7 @@ export class DocumentBytesStore {
       const id = createDocumentObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeDetector(hint);
       const passing = new DocumentBytesChecker(source, limitBytes, judgement);
-      const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readAndCheckBytes());
+      const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.streamBytesCheckingSizeAndType());
       await this.deleteArchiveIfRefused(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
@@ -108,7 +108,7 @@ class DocumentBytesChecker {
     private readonly judgement: FileTypeDetector,
   ) {}
 
-  async *readAndCheckBytes(): AsyncGenerator<Uint8Array> {
+  async *streamBytesCheckingSizeAndType(): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const bytes of this.source) {
       size += bytes.length;

@@ -35,7 +35,7 @@ export class JobCursor<T> {
   ) {}
 
   /** @throws UnavailableError */
-  static async openJobCursor<T>(documentStore: DocumentStore, name: string): Promise<JobCursor<T>> {
+  static async openStoreOfJobProgress<T>(documentStore: DocumentStore, name: string): Promise<JobCursor<T>> {
     return new JobCursor<T>(await documentStore.collection({ name: 'document_jobs', indexes: [] }), name);
   }
 

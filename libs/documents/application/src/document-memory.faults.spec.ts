@@ -38,7 +38,7 @@ describe('the bytes of a document', () => {
       objects: { putObject, getObject: unused, deleteObject: unused },
       metrics: noMetrics,
     });
-    const stored = await looking.storeBytes({
+    const stored = await looking.storeAndCheckDocumentBytes({
       shipmentId: createShipmentId('s'),
       source: large(),
       limitBytes: 100 * MIB,
@@ -64,7 +64,7 @@ describe('the bytes of a document', () => {
     await new DocumentBytesStore({
       objects: { putObject, getObject, deleteObject: unused },
       metrics: noMetrics,
-    }).storeBytes({
+    }).storeAndCheckDocumentBytes({
       shipmentId: createShipmentId('s'),
       source: large(),
       limitBytes: 100 * MIB,

@@ -6,7 +6,7 @@ export type {
   DeletedDocumentPosition,
 } from './deleted-documents.ts';
 export { DocumentBytesStore } from './document-bytes.ts';
-export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
+export type { BytesToStore, DocumentBytesDependencies, StoredDocumentFile } from './document-bytes.ts';
 export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';
 export {
   STORAGE_RESERVATIONS_COLLECTION_SPEC,

@@ -78,10 +78,10 @@ export class OrphanSweep {
   }
 
   private async deleteOrphanObjects(ending: AbortSignal): Promise<void> {
-    const cursor = await JobCursor.openJobCursor<SweepCursor>(this.parts.documentStore, 'orphans');
+    const cursor = await JobCursor.openStoreOfJobProgress<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
-      const period = this.computeNextSweepPeriod(await cursor.readJobCursor());
+      const period = this.computeNextOrphanSweepTimeRange(await cursor.readJobCursor());
       if (period === undefined) break;
       await this.deleteOrphansStoredInPeriod(period, ending);
       if (ending.aborted) return;
@@ -93,7 +93,7 @@ export class OrphanSweep {
   }
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
-  private computeNextSweepPeriod(
+  private computeNextOrphanSweepTimeRange(
     swept: SweepCursor | undefined,
   ): { readonly from?: Date; readonly before: Date } | undefined {
     const old = this.currentTimeMs() - MIN_ORPHAN_AGE_MS;

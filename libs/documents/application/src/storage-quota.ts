@@ -13,7 +13,7 @@ import { retryConflicts } from '@tracking/resilience';
 import { StorageQuotaExceededError } from './refusals.ts';
 
 /** How long a reservation waits for the read model of documents to contain the stored document. */
-const PROJECTION_TIMEOUT_MS = 60_000;
+const MAX_WAIT_FOR_DOCUMENT_PROJECTION_MS = 60_000;
 /** Time between deletions of expired reservations by one process. */
 const SWEEP_INTERVAL_MS = 60_000;
 const RESERVATIONS_PER_SWEEP = 100;
@@ -126,7 +126,7 @@ export class StorageQuotaLimiter {
    * after another, so that they do not refuse each other.
    * @throws StorageQuotaExceededError; UnavailableError, also if earlier checks of the workspace take too long
    */
-  async storeStorageReservation(reserved: UploadReservationDocument): Promise<void> {
+  async storeReservationOrThrowIfOverQuota(reserved: UploadReservationDocument): Promise<void> {
     const checkOnce = async () => {
       await this.storeAndCheckStorageReservation(reserved);
       return true;
@@ -152,7 +152,7 @@ export class StorageQuotaLimiter {
     reserved: Pick<UploadReservationDocument, 'id'>,
     position: Position,
   ): Promise<void> {
-    const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
+    const isCounted = await this.options.isCounted(position, MAX_WAIT_FOR_DOCUMENT_PROJECTION_MS).catch(() => false);
     if (isCounted) await this.deleteStorageReservation(reserved);
   }
 
@@ -201,7 +201,7 @@ export class StorageReservation {
   async changeReservedBytes(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;
-    await this.quota.storeStorageReservation(this.reserved);
+    await this.quota.storeReservationOrThrowIfOverQuota(this.reserved);
     this.isStored = true;
   }
 

@@ -2,8 +2,8 @@ import { crc32, deflateSync } from 'node:zlib';
 import { type ZipPart, createZip } from './zip.ts';
 
 const OFFICE_TYPE_PREFIX = 'application/vnd.openxmlformats-officedocument';
-export const EXPECTED_DOCX_MEDIA_TYPE = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
-export const EXPECTED_XLSX_MEDIA_TYPE = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
+export const DOCX_MEDIA_TYPE_EXPECTED_BY_TESTS = `${OFFICE_TYPE_PREFIX}.wordprocessingml.document`;
+export const XLSX_MEDIA_TYPE_EXPECTED_BY_TESTS = `${OFFICE_TYPE_PREFIX}.spreadsheetml.sheet`;
 
 const createContentTypesPart = (part: string, type: string): ZipPart => ({
   name: '[Content_Types].xml',
@@ -21,7 +21,7 @@ const createRelationshipsPart = (target: string): ZipPart => ({
 });
 
 export const DOCX_PARTS: readonly ZipPart[] = [
-  createContentTypesPart('/word/document.xml', `${EXPECTED_DOCX_MEDIA_TYPE}.main+xml`),
+  createContentTypesPart('/word/document.xml', `${DOCX_MEDIA_TYPE_EXPECTED_BY_TESTS}.main+xml`),
   createRelationshipsPart('word/document.xml'),
   {
     name: 'word/document.xml',
@@ -31,7 +31,7 @@ export const DOCX_PARTS: readonly ZipPart[] = [
 ];
 
 export const XLSX_PARTS: readonly ZipPart[] = [
-  createContentTypesPart('/xl/workbook.xml', `${EXPECTED_XLSX_MEDIA_TYPE}.main+xml`),
+  createContentTypesPart('/xl/workbook.xml', `${XLSX_MEDIA_TYPE_EXPECTED_BY_TESTS}.main+xml`),
   createRelationshipsPart('xl/workbook.xml'),
   {
     name: 'xl/workbook.xml',

@@ -19,16 +19,16 @@ async function* createRepeatedLetterSource(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(`${letter} `.repeat(20_000));
 }
 
-async function storeObjectsForever(letter: string): Promise<void> {
+async function storeObjectsUntilKilled(letter: string): Promise<void> {
   for (let n = 1; ; n += 1) {
     const bytes = {
       shipmentId: createShipmentId(letter),
       source: createRepeatedLetterSource(letter, n % 11),
       limitBytes: 8 * 40_000,
     };
-    const object = await documentBytesStore.storeBytes(bytes).catch(() => undefined);
+    const object = await documentBytesStore.storeAndCheckDocumentBytes(bytes).catch(() => undefined);
     if (object !== undefined && n % 3 > 0) writeSync(outputFileDescriptor, `${object.id} ${object.sha256}\n`);
   }
 }
 
-await Promise.all([...'abcdef'].map(storeObjectsForever));
+await Promise.all([...'abcdef'].map(storeObjectsUntilKilled));

@@ -88,17 +88,17 @@ export class DocumentBytesController {
   @DeclareErrorResponse(404, 'No such document in this workspace and environment.')
   @DeclareErrorResponse(409, 'The file was not uploaded, is deleted, or is damaged.')
   @DeclareErrorResponse(416, 'The file has no bytes in this range; `Content-Range` has its size.')
-  async downloadFile(
+  async respondWithDocumentFile(
     @Param('id', DOCUMENT_ID_PIPE) { document_id }: ShipmentAndDocumentIds,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { document, object_id } = await this.documents.readDocument(request, document_id);
+    const { document, object_id } = await this.documents.readShipmentDocumentOrThrow(request, document_id);
     const { shipment_id, checksum_sha256 } = document;
     request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
     if (!isDocumentPresent(document) || object_id === null) throw createNoStoredBytesError(document);
-    if (hasClientCurrentVersion(request, etag)) {
+    if (matchesIfNoneMatchHeader(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
     }
@@ -142,9 +142,9 @@ export class DocumentBytesController {
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @Req() request: FastifyRequest,
   ): Promise<void> {
-    const grant = requireUploadGrant(request);
+    const grant = getCheckedUploadGrantOrThrow(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
-    await this.throttle.requireUploadQuota(ids.document_id);
+    await this.throttle.requireUploadsPerMinuteWithinLimit(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
@@ -196,7 +196,7 @@ function createNoStoredBytesError({ status }: DocumentRecord): RequestError {
   return new RequestError('document_not_uploaded', `The document is ${status}, so it has no file to download.`);
 }
 
-function hasClientCurrentVersion({ headers }: FastifyRequest, etag: string): boolean {
+function matchesIfNoneMatchHeader({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return known !== undefined && matchesEtag(known, etag);
 }
@@ -267,7 +267,7 @@ function sendDocumentBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>
   reply.send(Readable.from(guarded(), { objectMode: false }));
 }
 
-function requireUploadGrant({ upload }: FastifyRequest): UploadGrant {
+function getCheckedUploadGrantOrThrow({ upload }: FastifyRequest): UploadGrant {
   if (upload === null) throw new Error('The upload token of this request was not checked.');
   return upload;
 }

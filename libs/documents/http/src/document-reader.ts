@@ -59,7 +59,7 @@ export class DocumentReader {
    * Reads a document from the read model, or from the stream if the read model is behind.
    * @throws RequestError `not_found`
    */
-  async readDocument(
+  async readShipmentDocumentOrThrow(
     request: FastifyRequest,
     documentId: string,
   ): Promise<Pick<FoundDocument, 'document' | 'object_id'>> {

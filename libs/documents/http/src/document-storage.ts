@@ -3,7 +3,7 @@ import { type DocumentRecord, DomainError } from '@tracking/contracts';
 import {
   type BytesToStore,
   DocumentBytesStore,
-  type DocumentObject,
+  type StoredDocumentFile,
   DocumentTooLargeError,
   EmptyDocumentError,
   type StorageQuotaLimiter,
@@ -39,7 +39,7 @@ declare module 'fastify' {
 }
 
 /** Precondition that no shipment meets, since versions start at 1. Only a command that was executed before succeeds. */
-const IMPOSSIBLE_VERSION_PRECONDITION = { expected_versions: [0] } as const;
+const ONLY_REPEATED_COMMAND_PRECONDITION = { expected_versions: [0] } as const;
 /** Seconds after which a client may repeat an upload for which the disk had no room. */
 const STORAGE_FULL_RETRY_S = '60';
 
@@ -151,9 +151,9 @@ export class DocumentStorage {
    * @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`, `storage_full`; UnavailableError;
    *   the error of the source
    */
-  async storeFile(request: FastifyRequest, bytes: BytesToStore): Promise<DocumentObject> {
+  async storeFile(request: FastifyRequest, bytes: BytesToStore): Promise<StoredDocumentFile> {
     try {
-      return await this.bytes.storeBytes(bytes);
+      return await this.bytes.storeAndCheckDocumentBytes(bytes);
     } catch (error) {
       if (error instanceof StorageFullError) {
         const fields = { ...createRequestLogFields(request), free_bytes: error.freeBytes };
@@ -200,13 +200,13 @@ export class DocumentStorage {
   async runWithStorageReservation<Written extends { readonly position: Position }>(
     reservation: StorageReservation,
     bytes: number,
-    command: (fields: Partial<typeof IMPOSSIBLE_VERSION_PRECONDITION>) => Promise<Written>,
+    command: (fields: Partial<typeof ONLY_REPEATED_COMMAND_PRECONDITION>) => Promise<Written>,
   ): Promise<Written> {
     try {
       await this.convertQuotaRefusal(reservation.changeReservedBytes(bytes));
     } catch (refusal) {
       if (!(refusal instanceof RequestError)) throw refusal;
-      return command(IMPOSSIBLE_VERSION_PRECONDITION).catch((error: unknown) => {
+      return command(ONLY_REPEATED_COMMAND_PRECONDITION).catch((error: unknown) => {
         const isNew = error instanceof DomainError && error.code === 'precondition_failed';
         throw isNew ? refusal : error;
       });
@@ -265,7 +265,7 @@ function createDocumentLogFields(request: FastifyRequest, { document, object_id 
 export class ReceivedFile {
   constructor(
     readonly fileName: string,
-    readonly object: DocumentObject,
+    readonly object: StoredDocumentFile,
   ) {}
 
   /** The content of the file, for comparing requests. The id of its object differs with each upload. */

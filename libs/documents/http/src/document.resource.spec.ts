@@ -1,4 +1,4 @@
-import { checkFileName, normaliseFileName } from './document.resource.ts';
+import { checkFileName, stripPathAndNormaliseFileName } from './document.resource.ts';
 
 it.each([
   ['invoice.pdf', 'invoice.pdf'],
@@ -11,7 +11,7 @@ it.each([
   [' 🚢.png ', '🚢.png'],
   ['a\u200e\u200f\u061cb.pdf', 'a\u200e\u200f\u061cb.pdf'],
 ])('stores %j as %j', (given, kept) => {
-  expect(normaliseFileName(given)).toBe(kept);
+  expect(stripPathAndNormaliseFileName(given)).toBe(kept);
   expect(checkFileName(kept, 'file')).toEqual([]);
 });
 
@@ -28,7 +28,9 @@ it.each([
   ['x'.repeat(256), 'too_long'],
   [undefined, 'invalid_type'],
 ])('refuses %j', (given, code) => {
-  expect(checkFileName(normaliseFileName(given), 'file')).toEqual([expect.objectContaining({ param: 'file', code })]);
+  expect(checkFileName(stripPathAndNormaliseFileName(given), 'file')).toEqual([
+    expect.objectContaining({ param: 'file', code }),
+  ]);
 });
 
 it('allows 255 characters, whatever their size in bytes', () => {

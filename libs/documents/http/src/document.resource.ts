@@ -58,7 +58,7 @@ const MAX_FILE_NAME_CHARS = 255;
 const UNPRINTABLE_PATTERN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/u;
 
 /** Normalises a file name: without the path that some clients send, and composed (NFC). */
-export function normaliseFileName(value: unknown): unknown {
+export function stripPathAndNormaliseFileName(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const [name = ''] = value.split(/[/\\]/).slice(-1);
   return name.normalize('NFC').trim();
@@ -96,7 +96,7 @@ export class DocumentResource extends ResponseSchemaBase implements wire.Shipmen
     checkFileName,
     { description: 'File name, in any script. A leading path is removed.', example: 'invoice-4711.pdf' },
     { type: String, minLength: 1, maxLength: MAX_FILE_NAME_CHARS },
-    { normalise: normaliseFileName },
+    { normalise: stripPathAndNormaliseFileName },
   )
   readonly file_name!: string;
   @CheckedProperty(

@@ -13,7 +13,7 @@ import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { type DocumentStorage, ReceivedFile } from './document-storage.ts';
-import { checkFileName, normaliseFileName } from './document.resource.ts';
+import { checkFileName, stripPathAndNormaliseFileName } from './document.resource.ts';
 
 const FORM_BODY_TIMEOUTS = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE_FIELD_NAME = 'file';
@@ -87,7 +87,7 @@ async function storeFile(
   { bytes, name, mediaType }: FormFile,
   storage: DocumentStorage,
 ): Promise<ReceivedFile> {
-  const kept = normaliseFileName(name);
+  const kept = stripPathAndNormaliseFileName(name);
   const faults = checkFileName(kept, FILE_FIELD_NAME);
   if (faults.length > 0) throw createInvalidRequestError(faults);
   const hint = { contentType: mediaType ?? null, fileName: String(kept) };

@@ -92,7 +92,7 @@ export class UploadRateLimiterPerDocument {
   constructor(private readonly quota: RequestQuota) {}
 
   /** @throws RequestError `rate_limited` */
-  async requireUploadQuota(documentId: string): Promise<void> {
+  async requireUploadsPerMinuteWithinLimit(documentId: string): Promise<void> {
     const refusal = `The limit of ${MAX_UPLOADS_PER_DOCUMENT_PER_MINUTE} uploads per minute and document is exceeded.`;
     await requireRequestQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_DOCUMENT_PER_MINUTE, refusal);
   }

@@ -1,10 +1,10 @@
-import { listChangedAuditFields, hasAuditedChanges } from './audit-trail.ts';
+import { computeAuditFieldChanges, hasAuditedChanges } from './audit-trail.ts';
 
 describe('changes of an audit entry', () => {
   it('lists only the fields that differ', () => {
     const before = { id: 'usr_1', name: 'Jo', role: 'viewer', tags: ['a'], status: 'active', version: 1 };
     const after = { id: 'usr_1', name: 'Jo', role: 'admin', tags: ['a', 'b'], status: 'active', version: 2 };
-    expect(listChangedAuditFields({ before, after })).toEqual({
+    expect(computeAuditFieldChanges({ before, after })).toEqual({
       role: { from: 'viewer', to: 'admin' },
       tags: { from: ['a'], to: ['a', 'b'] },
     });
@@ -12,11 +12,11 @@ describe('changes of an audit entry', () => {
 
   it('lists every field if the resource is created or deleted', () => {
     const key = { id: 'key_1', name: 'TMS', environment: 'live', expires_at: null, created_at: '2026-03-01' };
-    expect(listChangedAuditFields({ before: null, after: key })).toEqual({
+    expect(computeAuditFieldChanges({ before: null, after: key })).toEqual({
       name: { from: null, to: 'TMS' },
       environment: { from: null, to: 'live' },
     });
-    expect(listChangedAuditFields({ before: key, after: null })).toEqual({
+    expect(computeAuditFieldChanges({ before: key, after: null })).toEqual({
       name: { from: 'TMS', to: null },
       environment: { from: 'live', to: null },
     });
@@ -37,7 +37,7 @@ describe('changes of an audit entry', () => {
       headers: { 'x-token': 'hidden', authorization: 'hidden' },
       url: 'https://tms.example/hook',
     };
-    expect(listChangedAuditFields({ before: null, after })).toEqual({
+    expect(computeAuditFieldChanges({ before: null, after })).toEqual({
       headers: { from: null, to: ['authorization', 'x-token'] },
       url: { from: null, to: 'https://tms.example/hook' },
     });

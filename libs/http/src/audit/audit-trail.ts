@@ -19,11 +19,11 @@ import { getCommandIdentity, createRequestLogFields } from '../server/request.ts
 declare module 'fastify' {
   interface FastifyRequest {
     /** The change that the handler reported, for the audit log. */
-    audited: ChangeToReport | null;
+    audited: AuditedChangeWithTargetId | null;
   }
 }
 
-interface ChangeToReport extends AuditedChange {
+interface AuditedChangeWithTargetId extends AuditedChange {
   readonly target_id: string | null;
 }
 
@@ -51,7 +51,7 @@ function readIdOfChangedResource(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
-interface AuditOptions {
+interface AuditedChangeDescription {
   readonly type: AuditType;
   readonly by: ActorAndAddressOfChange;
   /** Id of the resource; null if it is not known before the change. */
@@ -104,7 +104,7 @@ export class AuditTrail {
    */
   async runAudited<T>(
     request: FastifyRequest,
-    { type, by, target, part }: AuditOptions,
+    { type, by, target, part }: AuditedChangeDescription,
     work: () => Promise<T>,
   ): Promise<T> {
     const { id, at } = getCommandIdentity(request);
@@ -137,7 +137,7 @@ export class AuditTrail {
   private async completeAuditEntry(request: FastifyRequest, entry: PendingAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? listChangedAuditFields(audited) : {})
+      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? computeAuditFieldChanges(audited) : {})
       : this.log.withdrawAuditEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
@@ -219,7 +219,7 @@ export function hasAuditedChanges({ before, after }: AuditedChange): boolean {
 }
 
 /** Returns the fields that differ, without secrets. */
-export function listChangedAuditFields({ before, after }: AuditedChange): AuditedChanges {
+export function computeAuditFieldChanges({ before, after }: AuditedChange): AuditedChanges {
   const [from, to] = [selectFieldsForAuditLog(before), selectFieldsForAuditLog(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
   const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));

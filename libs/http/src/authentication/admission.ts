@@ -7,7 +7,7 @@ import { SAFE_METHODS } from '../server/route-bodies.ts';
 import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, readSessionToken } from './authenticators.ts';
 
 /** Returns the words for an actor's credentials in messages, such as `keys of the service account`. */
-export function describeCredentials({ type }: Principal['actor']): string {
+export function describeCredentialKindOfActor({ type }: Principal['actor']): string {
   return type === 'user' ? 'keys and sessions of the user' : 'keys of the service account';
 }
 
@@ -73,7 +73,7 @@ export class RequestAdmission {
     reply.header('X-RateLimit-Remaining', shown.remaining);
     reply.header('X-RateLimit-Reset', shown.resetAt);
     if (shown.admitted) return;
-    const scope = own.admitted ? ` for all ${describeCredentials(actor)}` : '';
+    const scope = own.admitted ? ` for all ${describeCredentialKindOfActor(actor)}` : '';
     throw createRateLimitedError(
       `The limit of ${shown.limit} requests per minute${scope} is exceeded.`,
       shown.retryAfter,

@@ -14,7 +14,7 @@ export interface Authenticator {
 export const KEY_HEADER_HINT =
   'send the header Authorization: Bearer <API_KEY>, with a space between the word Bearer and the key.';
 /** Longest API key, in characters. Longer texts are refused without a look-up. */
-const MAX_KEY_LENGTH = 200;
+const MAX_API_KEY_LENGTH = 200;
 
 /** Returns the principal of a valid key; undefined for any other text. @throws UnavailableError */
 export type AuthenticateKey = (key: string) => Promise<Principal | undefined>;
@@ -30,7 +30,7 @@ export class KeyAuthenticator implements Authenticator {
     if (key === undefined) {
       throw createUnauthenticatedError('invalid_api_key', `The Authorization header is malformed: ${KEY_HEADER_HINT}`);
     }
-    const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
+    const principal = key.length <= MAX_API_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
     // Return the same error for unknown, revoked and expired keys.
     if (!principal) throw createUnauthenticatedError('invalid_api_key', 'The API key is not valid.');
     return principal;

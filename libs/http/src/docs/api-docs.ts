@@ -6,16 +6,16 @@ import {
   WARNING_CODES,
   type WarningCode,
 } from '@tracking/contracts';
-import type { CodeDocumentation, FeatureDocs } from '../http-feature.ts';
+import type { ErrorOrWarningCodeDocumentation, FeatureDocs } from '../http-feature.ts';
 import { CROSS_FEATURE_API_DOCS } from './server-docs.ts';
 
 /** Documentation of the server and of all its features. */
 export interface ApiDocumentationContent extends Required<
   Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>
 > {
-  readonly errors: Readonly<Record<ErrorCode, CodeDocumentation>>;
-  readonly fields: Readonly<Record<FieldErrorCode, CodeDocumentation>>;
-  readonly warnings: Readonly<Record<WarningCode, CodeDocumentation>>;
+  readonly errors: Readonly<Record<ErrorCode, ErrorOrWarningCodeDocumentation>>;
+  readonly fields: Readonly<Record<FieldErrorCode, ErrorOrWarningCodeDocumentation>>;
+  readonly warnings: Readonly<Record<WarningCode, ErrorOrWarningCodeDocumentation>>;
   readonly describe: readonly NonNullable<FeatureDocs['describe']>[];
 }
 
@@ -55,10 +55,10 @@ function mergeEntriesThrowingOnDuplicates(part: string, contributions: readonly 
 }
 
 function requireDocsForEachCode<Code extends string>(
-  entries: Readonly<Partial<Record<Code, CodeDocumentation>>>,
+  entries: Readonly<Partial<Record<Code, ErrorOrWarningCodeDocumentation>>>,
   codes: readonly Code[],
-): Readonly<Record<Code, CodeDocumentation>> {
+): Readonly<Record<Code, ErrorOrWarningCodeDocumentation>> {
   const missing = codes.filter((code) => entries[code] === undefined);
   if (missing.length > 0) throw new Error(`These error codes have no documentation: ${missing.join(', ')}.`);
-  return entries as Readonly<Record<Code, CodeDocumentation>>;
+  return entries as Readonly<Record<Code, ErrorOrWarningCodeDocumentation>>;
 }

@@ -8,7 +8,7 @@ import {
   type WarningCode,
 } from '@tracking/contracts';
 import { createErrorBody, getErrorStatus } from '../errors/error-response.ts';
-import type { CodeDocumentation } from '../http-feature.ts';
+import type { ErrorOrWarningCodeDocumentation } from '../http-feature.ts';
 import type { ApiDocumentationContent } from './api-docs.ts';
 import { escapeHtml, renderDocumentationPage, renderJsonBlock } from './documentation-page.ts';
 
@@ -54,13 +54,13 @@ function renderErrorCodeIndex(codes: readonly ErrorCode[]): string {
   return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}\n<li><a href="#fields">codes of invalid fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
 }
 
-function renderErrorArticle(code: ErrorCode, entry: CodeDocumentation): string {
+function renderErrorArticle(code: ErrorCode, entry: ErrorOrWarningCodeDocumentation): string {
   const { message, details = [] } = entry;
   const answer = createErrorBody({ code, message, details }, 'req_…');
   return renderErrorCodeArticle({ id: code, code, status: getErrorStatus(code), entry, answer });
 }
 
-function renderFieldErrorArticle(code: FieldErrorCode, entry: CodeDocumentation): string {
+function renderFieldErrorArticle(code: FieldErrorCode, entry: ErrorOrWarningCodeDocumentation): string {
   return renderErrorCodeArticle({
     id: `field-${code}`,
     code,
@@ -69,7 +69,7 @@ function renderFieldErrorArticle(code: FieldErrorCode, entry: CodeDocumentation)
   });
 }
 
-function renderWarningArticle(code: WarningCode, entry: CodeDocumentation): string {
+function renderWarningArticle(code: WarningCode, entry: ErrorOrWarningCodeDocumentation): string {
   return renderErrorCodeArticle({
     id: `warning-${code}`,
     code,
@@ -93,7 +93,7 @@ interface ErrorCodeArticleContent {
   readonly id: string;
   readonly code: string;
   readonly status?: number;
-  readonly entry: CodeDocumentation;
+  readonly entry: ErrorOrWarningCodeDocumentation;
   /** The error response, with the message of the entry. */
   readonly answer: object;
 }

@@ -6,7 +6,7 @@ import {
   createProblemDetails,
   getErrorStatus,
 } from '../errors/error-response.ts';
-import type { CodeDocumentation } from '../http-feature.ts';
+import type { ErrorOrWarningCodeDocumentation } from '../http-feature.ts';
 import type { ApiDocumentationContent } from './api-docs.ts';
 import { type JsonSchema, listCallbacks, listOpenApiOperations } from './described.ts';
 import { EXAMPLE_REQUEST_ID } from './server-docs.ts';
@@ -128,7 +128,7 @@ function createExampleText(format: string): string {
 }
 
 /** Field that refers to another resource of the workspace. */
-const REFERENCE_FIELD_PATTERN = /(?<!external)_id$/;
+const RESOURCE_ID_FIELD_PATTERN = /(?<!external)_id$/;
 
 function createExampleObject(
   { properties = {}, required, sample = {} }: Readonly<Record<'properties' | 'required' | 'sample', unknown>>,
@@ -138,7 +138,7 @@ function createExampleObject(
   const fields = Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, field]) => {
     const isRequired = (required as readonly string[]).includes(name);
     // The resource does not exist in the reader's workspace, so the request would be refused.
-    if (making.optional && !isRequired && REFERENCE_FIELD_PATTERN.test(name)) return [];
+    if (making.optional && !isRequired && RESOURCE_ID_FIELD_PATTERN.test(name)) return [];
     if (name in given) return [[name, given[name]]];
     const isThere = making.optional || isRequired;
     return isThere ? [[name, createExampleOfSchema(field, making, name)]] : [];
@@ -147,12 +147,12 @@ function createExampleObject(
 }
 
 /** Returns the example of an error code. */
-function createErrorExample(code: ErrorCode, entry: CodeDocumentation): object {
+function createErrorExample(code: ErrorCode, entry: ErrorOrWarningCodeDocumentation): object {
   return { summary: entry.meaning, value: createErrorBody(createErrorExampleFields(code, entry), EXAMPLE_REQUEST_ID) };
 }
 
 /** Returns the example of an error code as problem details. */
-function createProblemExample(code: ErrorCode, entry: CodeDocumentation): object {
+function createProblemExample(code: ErrorCode, entry: ErrorOrWarningCodeDocumentation): object {
   const value = createProblemDetails(
     createErrorExampleFields(code, entry),
     EXAMPLE_REQUEST_ID,
@@ -161,6 +161,9 @@ function createProblemExample(code: ErrorCode, entry: CodeDocumentation): object
   return { summary: entry.meaning, value };
 }
 
-function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeDocumentation): ErrorResponseFields {
+function createErrorExampleFields(
+  code: ErrorCode,
+  { message, details = [] }: ErrorOrWarningCodeDocumentation,
+): ErrorResponseFields {
   return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

@@ -76,7 +76,7 @@ export function describeApi(
   const operations = listOpenApiOperations(document);
   for (const described of operations) {
     describePathParameters(described, docs);
-    describeSecurity(described);
+    addSecurityToOperationDocs(described);
     declareCommaSeparatedQueryLists(described.operation);
     for (const parameter of described.operation.parameters ?? []) {
       if ('name' in parameter) moveParameterExampleToDescription(parameter);
@@ -177,7 +177,7 @@ const SESSION_HEADERS_DESCRIPTION =
   'Session cookie, used by the web application. A write needs the header `X-Requested-With` with any value. The header `Environment` selects `live` or `test` data.';
 
 /** Describes the credentials and the permission that an operation needs. */
-export function describeSecurity({ id, operation }: DescribedOperation): void {
+export function addSecurityToOperationDocs({ id, operation }: DescribedOperation): void {
   const access = ACCESS_BY_OPERATION[id];
   const { description = '' } = operation;
   operation.description = `${description}${description === '' ? '' : '\n\n'}${describeRequiredAccess(access)}`;

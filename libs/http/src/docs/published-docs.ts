@@ -70,7 +70,7 @@ function renderPublishedDocPage(source: string, path: string, published: Readonl
 export const POSTMAN_COLLECTION_PATH = 'docs/postman_collection.json';
 
 /** Returns the Postman collection with the address of the server. */
-export function createPostmanCollectionJson(baseUrl: string): string {
+export function readPostmanCollectionWithServerUrl(baseUrl: string): string {
   const collection = JSON.parse(
     readFileSync(join(REPOSITORY_FOLDER, POSTMAN_COLLECTION_PATH), 'utf8'),
   ) as PostmanCollection;

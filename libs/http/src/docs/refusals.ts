@@ -87,7 +87,7 @@ function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocum
   const { operation } = described;
   const codes = collectErrorCodesOfOperation(described, docs);
   const statuses = new Set(codes.map(getErrorStatus));
-  const reasons = collectErrorDescriptions(described, statuses);
+  const reasons = collectErrorResponseDescriptionsByStatus(described, statuses);
   const lines: string[] = [];
   for (const status of [...statuses].sort((a, b) => a - b)) {
     const [, name] = SHARED_RESPONSES.find(([shared]) => shared === status) ?? [];
@@ -103,7 +103,7 @@ function describeErrorsOfOperation(described: DescribedOperation, docs: ApiDocum
 }
 
 /** Returns the descriptions that the operation declares for its error responses, by status. */
-function collectErrorDescriptions(
+function collectErrorResponseDescriptionsByStatus(
   { id, operation }: DescribedOperation,
   statuses: ReadonlySet<number>,
 ): ReadonlyMap<number, string> {

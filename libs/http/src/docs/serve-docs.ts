@@ -17,7 +17,7 @@ import {
   type StaticFile,
   createLlmsFullText,
   createLlmsText,
-  createPostmanCollectionJson,
+  readPostmanCollectionWithServerUrl,
 } from './published-docs.ts';
 
 /**
@@ -89,7 +89,7 @@ async function serveDocumentationPages(
   serveFile(pages, {
     path: POSTMAN_COLLECTION_PATH,
     type: collectionType,
-    read: () => createPostmanCollectionJson(baseUrl),
+    read: () => readPostmanCollectionWithServerUrl(baseUrl),
   });
   serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => createLlmsText(baseUrl) });
   serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => createLlmsFullText(baseUrl) });

@@ -123,7 +123,7 @@ export class IdempotencyClaims {
    * @throws UnavailableError
    */
   async storeResponseOfClaim(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
-    return this.endAttemptAfterWrite(claim, async () => {
+    return this.runWriteAndForgetAttempt(claim, async () => {
       const sealed = await encryptResponse(this.cipher, claim.id, answer);
       if (sealed.length > MAX_SEALED_RESPONSE_CHARS) {
         await this.claims.replace({ ...claim, state: 'released' }, createUnchangedClaimGuard(claim));
@@ -143,7 +143,7 @@ export class IdempotencyClaims {
    */
   releaseIdempotencyClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
-    return this.endAttemptAfterWrite(claim, async () => {
+    return this.runWriteAndForgetAttempt(claim, async () => {
       await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedClaimGuard(claim));
     });
   }
@@ -155,7 +155,7 @@ export class IdempotencyClaims {
    */
   deleteIdempotencyClaim(claim: IdempotencyClaim): Promise<void> {
     if (claim.is_repeat) return this.releaseIdempotencyClaim(claim);
-    return this.endAttemptAfterWrite(claim, async () => {
+    return this.runWriteAndForgetAttempt(claim, async () => {
       await this.claims.delete(claim.id, createUnchangedClaimGuard(claim));
     });
   }
@@ -189,7 +189,7 @@ export class IdempotencyClaims {
     return answer === undefined ? undefined : decryptSealedResponse(this.cipher, id, answer);
   }
 
-  private async endAttemptAfterWrite<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
+  private async runWriteAndForgetAttempt<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } finally {
@@ -282,7 +282,7 @@ export const IDEMPOTENCY_CLAIMS_COLLECTION_SPEC: CollectionSpec = {
 };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
-const SWEEP_BATCH_SIZE = 200;
+const EXPIRED_CLAIMS_PER_DELETION = 200;
 /** Milliseconds of rest for each millisecond of deletion. */
 const REST_TIME_PER_DELETION_TIME = 4;
 
@@ -317,7 +317,7 @@ async function deleteExpiredClaims(
   while (!ending.aborted) {
     const began = performance.now();
     const filter = { expires_at: { lte: now } };
-    const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: SWEEP_BATCH_SIZE });
+    const old = await claims.find({ filter, sort: { fields: ['expires_at'] }, limit: EXPIRED_CLAIMS_PER_DELETION });
     if (old.length === 0) return;
     // Keep claims that were taken again after the read.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));

@@ -154,7 +154,7 @@ async function applyStoredResponseToReply(
   replaceStatusAndHeaders(reply, answer);
   const token = answer.headers['consistency-token'];
   if (typeof token === 'string' && 'quota' in keysOf)
-    await keysOf.readYourWrites.acknowledgeRepeatedWrite(reply, token);
+    await keysOf.readYourWrites.addConsistencyTokenToRepeatedWriteResponse(reply, token);
 }
 
 function createRequestInProgressError(): RequestError {

@@ -65,7 +65,7 @@ export function clearResponseHeaders(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** Minimum length of a compressed response, in characters. Shorter responses are not compressed. */
+/** Minimum length in characters of a response that is compressed. Shorter responses are not compressed. */
 const MIN_COMPRESSED_CHARS = 64 * 1024;
 /** Prefix of compressed responses. No JSON document begins with it. */
 const COMPRESSED_PREFIX = 'gzip:';

@@ -47,11 +47,11 @@ interface OperationOptions {
   readonly beginsSession?: true;
 }
 
-const OPTIONS_BY_OPERATION = new Map<OperationId, OperationOptions>();
+const HTTP_OPERATION_OPTIONS_BY_ID = new Map<OperationId, OperationOptions>();
 
 /** Returns the options of an operation, for its description. @throws Error if no handler declares it */
 export function getOperationOptions(operationId: OperationId): OperationOptions {
-  const options = OPTIONS_BY_OPERATION.get(operationId);
+  const options = HTTP_OPERATION_OPTIONS_BY_ID.get(operationId);
   if (!options) throw new Error(`Operation ${operationId} has no handler. Declare one with @Operation.`);
   return options;
 }
@@ -61,7 +61,7 @@ export function getOperationOptions(operationId: OperationId): OperationOptions 
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
 export function DeclareApiOperation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  OPTIONS_BY_OPERATION.set(operationId, options);
+  HTTP_OPERATION_OPTIONS_BY_ID.set(operationId, options);
   const {
     summary,
     description,
@@ -97,7 +97,7 @@ export function DeclareApiOperation(operationId: OperationId, options: Operation
     DeclareErrorResponse(401),
     ...(access === 'authenticated' ? [] : [DeclareErrorResponse(403)]),
     DeclareErrorResponse(429),
-    DeclareUnavailableResponse(),
+    DeclareServiceUnavailableOpenApiResponse(),
   );
 }
 
@@ -141,7 +141,7 @@ const CONDITIONAL_REQUEST_DECORATORS: Readonly<Record<Conditional, readonly Meth
 };
 
 /** Decorator that describes the 503 response of operations that need a storage engine. */
-export const DeclareUnavailableResponse = () => DeclareErrorResponse(503);
+export const DeclareServiceUnavailableOpenApiResponse = () => DeclareErrorResponse(503);
 
 /** Declares an error response of a route. @param description reason that only this operation has */
 export function DeclareErrorResponse(status: number, description = ''): MethodDecorator {

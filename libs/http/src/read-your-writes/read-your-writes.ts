@@ -88,7 +88,7 @@ export class ReadYourWrites<Model extends string = string> {
    * sent.
    * @param token of the first response
    */
-  async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
+  async addConsistencyTokenToRepeatedWriteResponse(reply: FastifyReply, token: string): Promise<void> {
     await this.rememberWriteAndAddToken(
       reply,
       getPositionInToken(this.sealer.readTextOfVerifiedToken(token, CONSISTENCY_TOKEN_SEAL)),

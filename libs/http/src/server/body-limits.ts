@@ -29,7 +29,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
   const held = new Map<string, BufferedBodySize>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
-      bytes: estimateRequestBodyBytes(request),
+      bytes: getDeclaredOrMaxRequestBodyBytes(request),
       workspace: request.principal?.workspace_id ?? request.upload?.workspace_id,
     };
     if (body.bytes === 0 || (body.bytes <= DEFAULT_JSON_BODY_BYTES && !hasStreamedRequestBody(request))) {
@@ -56,7 +56,7 @@ function sumBytes(bodies: readonly BufferedBodySize[]): number {
 }
 
 /** Returns the declared size of the body, or the limit of the route if the client declares none. */
-function estimateRequestBodyBytes({ headers, routeOptions }: FastifyRequest): number {
+function getDeclaredOrMaxRequestBodyBytes({ headers, routeOptions }: FastifyRequest): number {
   if (!hasRequestBody(headers)) return 0;
   const limit = hasStreamedRequestBody({ routeOptions })
     ? BUFFERED_BYTES_PER_STREAMED_BODY
@@ -78,7 +78,7 @@ const LATE_BODY_CHECK_INTERVAL_MS = 1_000;
  * Milliseconds for which the rest of a body is discarded after the response. Many clients read the response only after
  * sending the whole body.
  */
-const MAX_DISCARD_MS = 20_000;
+const MAX_REMAINING_BODY_DISCARD_MS = 20_000;
 /** Bytes of the rest of a body that are discarded; more if the route accepts larger bodies. */
 const MAX_DISCARDED_BYTES = 64 * BYTES_PER_MIB;
 const REQUEST_TIMEOUT_STATUS = 408;
@@ -209,18 +209,18 @@ class BodyDiscarder {
   discardRestOfBody(request: FastifyRequest): void {
     const { raw, ip, routeOptions } = request;
     const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
-    const until = performance.now() + MAX_DISCARD_MS;
+    const until = performance.now() + MAX_REMAINING_BODY_DISCARD_MS;
     const body: DiscardedRequestBody = { raw, network: toClientNetworkPrefix(ip), until, bytesLeft };
     const release = addUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARDED_BODY, () => raw.destroy());
     raw.once('close', () => {
       release();
       this.waiting.delete(body);
-      if (this.discarding.delete(body)) this.startWaitingDiscards();
+      if (this.discarding.delete(body)) this.startDiscardingWaitingBodies();
     });
     raw.on('error', () => undefined);
     raw.pause();
     this.waiting.add(body);
-    this.startWaitingDiscards();
+    this.startDiscardingWaitingBodies();
   }
 
   /** Closes the connections whose time is over. */
@@ -228,7 +228,7 @@ class BodyDiscarder {
     for (const { raw, until } of [...this.waiting, ...this.discarding]) if (now >= until) raw.destroy();
   }
 
-  private startWaitingDiscards(): void {
+  private startDiscardingWaitingBodies(): void {
     for (const body of this.waiting) {
       if (this.discarding.size >= MAX_CONCURRENT_BODY_DISCARDS) return;
       const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);

@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
-import { drainConnectionsWhenClosing, endConnectionsWhenClosing } from './closing.ts';
+import { drainConnectionsWhenClosing, closeConnectionsWhenServerCloses } from './closing.ts';
 
 /** Response body in bytes, larger than the socket buffers. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
@@ -19,7 +19,7 @@ beforeEach(async () => {
   sending = Promise.withResolvers();
   const held = new Promise<void>((resolve) => (letGo = resolve));
   server = fastify({ return503OnClosing: false });
-  endConnectionsWhenClosing(server);
+  closeConnectionsWhenServerCloses(server);
   drainConnectionsWhenClosing(server, 3_000);
   server.addHook('onSend', (_request, _reply, _payload, done) => {
     sending.resolve();

@@ -18,7 +18,7 @@ interface LatestConnectionRequestAndResponse {
  * connection that stays open would delay the close. Clients that still send or read after a grace period are
  * disconnected. A request that was received completely always gets its response.
  */
-export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
+export function closeConnectionsWhenServerCloses(fastify: FastifyInstance): void {
   const connections = new Map<Socket, LatestConnectionRequestAndResponse | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;

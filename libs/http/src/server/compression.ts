@@ -42,7 +42,7 @@ export function compressResponses(fastify: FastifyInstance): void {
 
   fastify.addHook('onSend', async (request, reply, payload) => {
     const isFile = Buffer.isBuffer(payload);
-    if (!(isFile || typeof payload === 'string') || !isCompressible(reply, payload)) return payload;
+    if (!(isFile || typeof payload === 'string') || !shouldCompressResponse(reply, payload)) return payload;
     addVaryByEncoding(reply);
     const encoding = acceptNegotiator.negotiate(
       request.headers['accept-encoding'] ?? '',
@@ -57,7 +57,7 @@ export function compressResponses(fastify: FastifyInstance): void {
   });
 }
 
-function isCompressible(reply: FastifyReply, payload: string | Buffer): boolean {
+function shouldCompressResponse(reply: FastifyReply, payload: string | Buffer): boolean {
   return (
     payload.length >= MIN_COMPRESSED_BYTES &&
     !reply.hasHeader('Content-Encoding') &&

@@ -12,7 +12,7 @@ async function answered(error: { code?: string; reason?: string }) {
     },
   });
   const closed = new Promise<void>((resolve) => socket.once('close', resolve));
-  new SocketErrorResponder({ 'Cache-Control': 'no-store' }).refuseInvalidBytes(
+  new SocketErrorResponder({ 'Cache-Control': 'no-store' }).sendErrorForUnparsableHttpRequest(
     Object.assign(new Error('Parse Error'), error),
     socket,
   );

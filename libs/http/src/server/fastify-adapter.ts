@@ -10,10 +10,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
 import { createNotFoundError, RequestError } from '../errors/request-error.ts';
 import { limitBodyReceiveTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
-import { endConnectionsWhenClosing } from './closing.ts';
+import { closeConnectionsWhenServerCloses } from './closing.ts';
 import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from './json-body.ts';
-import { assignCommandIdAndTime, createRequestId, readTraceparent } from './request.ts';
-import { type Headers, createResponseHeaders } from './response-headers.ts';
+import { assignCommandIdAndTime, createRequestId, readOrCreateTraceparent } from './request.ts';
+import { type Headers, createResponseHeadersByRouteKind } from './response-headers.ts';
 import { hasRequestBody, addRouteBodyParsers } from './route-bodies.ts';
 import { toClientNetworkPrefix } from './quota.ts';
 import { FILE_BODY_KIND, FORM_BODY_KIND } from './streamed-bodies.ts';
@@ -31,7 +31,7 @@ interface FastifyAdapterOptions {
 /** Creates Fastify for this API: bodies as routes declare them, our own request ids, and one error format. */
 export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
-  const headers = createResponseHeaders(options.baseUrl);
+  const headers = createResponseHeadersByRouteKind(options.baseUrl);
   const bare = new SocketErrorResponder(headers.api);
   const isProxy = createAddressMatcher(trustedProxies);
   const guard =
@@ -54,11 +54,11 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.sendErrorResponse(createNotFoundError('path'), request, reply);
     },
-    clientErrorHandler: (error, socket) => bare.refuseInvalidBytes(error, socket),
+    clientErrorHandler: (error, socket) => bare.sendErrorForUnparsableHttpRequest(error, socket),
     // Do not let Node check the host, because it would respond in its own format: see `refuseAmbiguousRequest`.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     serverFactory: (handle: RequestListener, settings: unknown) => {
-      const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
+      const { http, keepAliveTimeout, requestTimeout } = settings as NodeHttpServerSettings;
       const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, handleRequestsInOrder(handle));
       guard?.guardServerConnections(server);
       return server;
@@ -81,7 +81,7 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
   fastify.decorateRequest('expectedVersions', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
-    request.traceparent = readTraceparent(request);
+    request.traceparent = readOrCreateTraceparent(request);
     ignoreContentTypeWithoutBody(request);
     refuseAmbiguousRequest(request);
     // Before the body is read.
@@ -95,7 +95,7 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
   });
   addRouteBodyParsers(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
   limitBodyReceiveTimes(fastify, (socket) => bare.respondToRequestReceivedTooSlowly(socket));
-  endConnectionsWhenClosing(fastify);
+  closeConnectionsWhenServerCloses(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   fastify.server.on('connect', (_request, socket) => bare.refuseConnectRequest(socket));
@@ -103,7 +103,7 @@ export function createFastifyAdapter(options: FastifyAdapterOptions): FastifyAda
 }
 
 /** Server settings that Fastify passes to Node's HTTP server. */
-interface ServerSettings {
+interface NodeHttpServerSettings {
   readonly http: ServerOptions;
   readonly keepAliveTimeout: number;
   readonly requestTimeout: number;
@@ -131,7 +131,7 @@ function ignoreContentTypeWithoutBody({ headers }: FastifyRequest): void {
 }
 
 /** Matches `uri-host [ ":" port ]` of RFC 9110, 7.2, except for IPv6 addresses; the host may be empty. */
-const HOST_PATTERN = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
+const HOST_HEADER_PATTERN = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
 const IPV6_HOST_PATTERN = /^\[([^\]]*)\](?::\d*)?$/;
 
 /**
@@ -155,7 +155,7 @@ export function refuseAmbiguousRequest({ headers, raw }: FastifyRequest): void {
 
 function isValidHost(text: string): boolean {
   const address = IPV6_HOST_PATTERN.exec(text)?.[1];
-  return address === undefined ? HOST_PATTERN.test(text) : isIPv6(address);
+  return address === undefined ? HOST_HEADER_PATTERN.test(text) : isIPv6(address);
 }
 
 function createInvalidHttpError(reason: string): RequestError {
@@ -184,7 +184,7 @@ export class SocketErrorResponder {
   /** @param headers of every response */
   constructor(private readonly headers: Headers) {}
 
-  refuseInvalidBytes(error: HttpParserError, socket: Duplex): void {
+  sendErrorForUnparsableHttpRequest(error: HttpParserError, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {

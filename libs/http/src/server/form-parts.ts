@@ -30,7 +30,7 @@ export function parseExtendedFileName({ 'content-disposition': values }: PartHea
 }
 
 /** Transfer encodings that do not change the bytes (RFC 2045, section 6.2). */
-const BYTE_PRESERVING_ENCODINGS: readonly string[] = ['7bit', '8bit', 'binary'];
+const BYTE_PRESERVING_TRANSFER_ENCODINGS: readonly string[] = ['7bit', '8bit', 'binary'];
 const BLANK_CHARACTERS_PATTERN = /[\t\n\r ]+/g;
 const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 
@@ -38,7 +38,7 @@ const BASE64_PATTERN = /^[A-Za-z0-9+/]*={0,2}$/;
 export function isBase64TransferEncoding(transferEncoding: string): boolean {
   const encoding = transferEncoding.trim().toLowerCase();
   if (encoding === 'base64') return true;
-  if (BYTE_PRESERVING_ENCODINGS.includes(encoding)) return false;
+  if (BYTE_PRESERVING_TRANSFER_ENCODINGS.includes(encoding)) return false;
   throw createMalformedFormError(
     'the Content-Transfer-Encoding of a part must be base64, binary, 7bit or 8bit; send the bytes as they are',
   );

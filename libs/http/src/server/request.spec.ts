@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { createCommandContext, prefersStrictHandling, readTraceparent } from './request.ts';
+import { createCommandContext, prefersStrictHandling, readOrCreateTraceparent } from './request.ts';
 
 const request = (headers: Record<string, string>): FastifyRequest =>
   ({
@@ -61,12 +61,12 @@ describe('createCommandContext', () => {
     traceparent.toUpperCase(),
     `${traceparent}-more`,
   ])('starts a new trace if the traceparent is %j', (value) => {
-    const [first, second] = [1, 2].map(() => readTraceparent(request({ traceparent: value })));
+    const [first, second] = [1, 2].map(() => readOrCreateTraceparent(request({ traceparent: value })));
     expect(first).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-00$/);
     expect(first).not.toBe(second);
   });
 
   it('continues the trace of the client', () => {
-    expect(readTraceparent(request({ traceparent }))).toBe(traceparent);
+    expect(readOrCreateTraceparent(request({ traceparent }))).toBe(traceparent);
   });
 });

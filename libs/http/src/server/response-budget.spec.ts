@@ -22,7 +22,7 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
     });
     done();
   });
-  answers.addResponseHooks(server);
+  answers.addHooksThatCountResponseBytes(server);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof BusyError ? 503 : 500).send());
   server.get('/page', async (request) => {
     await waitForResponseBudget(request);

@@ -77,7 +77,7 @@ export class ResponseBudget {
   ) {}
 
   /** Adds the hooks that count the responses of these routes. */
-  addResponseHooks(fastify: FastifyInstance): void {
+  addHooksThatCountResponseBytes(fastify: FastifyInstance): void {
     fastify.decorate('responseBudget', { getter: (): ResponseBudget => this });
     fastify.addHook('onSend', (request, reply, payload, done) => {
       const { id } = request;

@@ -44,7 +44,7 @@ const NON_PAGE_SECURITY_POLICY = { 'default-src': "'none'", 'frame-ancestors': "
  * kind `api`. `no-store` is set because a response belongs to one key; files that may be cached override it.
  * @param baseUrl URL of the server for its clients. If it is https, responses require https (HSTS).
  */
-export function createResponseHeaders(baseUrl: string): ResponseHeaders {
+export function createResponseHeadersByRouteKind(baseUrl: string): ResponseHeaders {
   const everywhere = {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',

@@ -94,7 +94,7 @@ class FormReader {
     observeFormPartHeaders(parser, (headers) => (this.partHeaders = headers));
     parser.on('field', (...[name, value, , isCut, encoding]) =>
       this.rejectFormOnThrow(() =>
-        this.handleFormField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut),
+        this.storeOrRefuseFormField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut),
       ),
     );
     parser.on('file', (...[name, bytes, fileName, encoding, mediaType]) => {
@@ -147,7 +147,7 @@ class FormReader {
     return Promise.race([step, this.failure.promise]);
   }
 
-  private handleFormField(name: string | undefined, value: string, isCut: boolean): void {
+  private storeOrRefuseFormField(name: string | undefined, value: string, isCut: boolean): void {
     if (isCut) this.refuseFormPart(name, 'too_long', 'Is too long.');
     else this.storeFormField(name, value);
   }

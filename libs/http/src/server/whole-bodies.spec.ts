@@ -19,19 +19,19 @@ describe('incomplete bodies', () => {
   it('of one owner may hold half of the bytes', () => {
     const bodies = new UnfinishedBodies(100);
     const [first, second] = [bodyOf('a'), bodyOf('a')];
-    bodies.addReceivedBytes(first, 50);
+    bodies.addReceivedBytesAndEnforceLimits(first, 50);
     expect(first.refused).toBeUndefined();
-    bodies.addReceivedBytes(second, 1);
+    bodies.addReceivedBytesAndEnforceLimits(second, 1);
     expect([first.refused, second.refused]).toEqual([undefined, expect.any(BusyError)]);
   });
 
   it('are refused at the owner that holds the most, the latest first', () => {
     const bodies = new UnfinishedBodies(100);
     const [early, late, other, newcomer] = [bodyOf('large'), bodyOf('large'), bodyOf('b'), bodyOf('c')];
-    bodies.addReceivedBytes(early, 30);
-    bodies.addReceivedBytes(late, 20);
-    bodies.addReceivedBytes(other, 40);
-    bodies.addReceivedBytes(newcomer, 20);
+    bodies.addReceivedBytesAndEnforceLimits(early, 30);
+    bodies.addReceivedBytesAndEnforceLimits(late, 20);
+    bodies.addReceivedBytesAndEnforceLimits(other, 40);
+    bodies.addReceivedBytesAndEnforceLimits(newcomer, 20);
     expect([early, late, other, newcomer].map(({ refused }) => refused !== undefined)).toEqual([
       false,
       true,
@@ -44,7 +44,7 @@ describe('incomplete bodies', () => {
     const bodies = new UnfinishedBodies(100);
     for (let n = 0; n < 10; n += 1) {
       const body = bodyOf('a');
-      bodies.addReceivedBytes(body, 50);
+      bodies.addReceivedBytesAndEnforceLimits(body, 50);
       bodies.untrackUnfinishedRequestBody(body);
       expect(body.refused).toBeUndefined();
     }

@@ -30,12 +30,13 @@ export class UnfinishedBodies {
   constructor(private readonly maxBytes = MAX_UNFINISHED_BODY_BYTES) {}
 
   /** Adds received bytes of this body. If a limit is exceeded, refuses this body or another one. */
-  addReceivedBytes(body: UnfinishedRequestBody, bytes: number): void {
+  addReceivedBytesAndEnforceLimits(body: UnfinishedRequestBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
     this.addUnfinishedBodyBytesOfOwner(body.owner, bytes);
-    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE_OF_BODY_BYTES) this.refuseBody(body);
-    while (this.total > this.maxBytes) this.refuseBody(this.findUnfinishedBodyToRefuse());
+    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE_OF_BODY_BYTES)
+      this.refuseUnfinishedBodyAsBusy(body);
+    while (this.total > this.maxBytes) this.refuseUnfinishedBodyAsBusy(this.findUnfinishedBodyToRefuse());
   }
 
   /** Removes a body that is complete, refused or aborted. */
@@ -43,7 +44,7 @@ export class UnfinishedBodies {
     if (this.bodies.delete(body)) this.addUnfinishedBodyBytesOfOwner(body.owner, -body.bytes);
   }
 
-  private refuseBody(body: UnfinishedRequestBody): void {
+  private refuseUnfinishedBodyAsBusy(body: UnfinishedRequestBody): void {
     this.untrackUnfinishedRequestBody(body);
     body.refuse(new BusyError('gateway', 'too many request bodies are incomplete'));
   }
@@ -74,7 +75,7 @@ function getQuotaOwnerOfBody({ principal, ip }: FastifyRequest): string {
  */
 export function addUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
   const body: UnfinishedRequestBody = { owner: getQuotaOwnerOfBody(request), bytes: 0, refuse };
-  unfinishedBodies.addReceivedBytes(body, bytes);
+  unfinishedBodies.addReceivedBytesAndEnforceLimits(body, bytes);
   return () => unfinishedBodies.untrackUnfinishedRequestBody(body);
 }
 
@@ -114,7 +115,7 @@ export function readWholeBody(
     // Copy the piece, because the original keeps a buffer of 64 KiB in memory.
     pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
     if (body.bytes + piece.length > limit) end(tooLarge());
-    else unfinishedBodies.addReceivedBytes(body, piece.length);
+    else unfinishedBodies.addReceivedBytesAndEnforceLimits(body, piece.length);
   };
   const complete = () => end(null);
   payload.on('data', add).on('end', complete).on('error', end);

@@ -1,6 +1,6 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { describeDateFault, describeTimeFault, describeTimestampFault } from './timestamp.ts';
-import type { AcceptedTimeForms } from './timestamp.ts';
+import type { AcceptedTimeFormatFlags } from './timestamp.ts';
 
 /** Function that returns every fault of a value with its path; an empty list for a valid value. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
@@ -22,7 +22,7 @@ export const checkText: FieldCheck = (value, param) => {
 };
 
 /** Checks a password. Blanks count as characters; the rules for passwords are checked elsewhere. */
-export const checkPassword: FieldCheck = (value, param) =>
+export const checkPasswordFieldIsNonEmptyString: FieldCheck = (value, param) =>
   value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Returns a check that a value is a text of at most `max` characters. */
@@ -98,12 +98,12 @@ export function checkCommaSeparatedValues(one: FieldCheck, max = Infinity): Fiel
  * Returns the values in a comma-separated list, in the order of `all`, so that a cursor stays valid if the client
  * changes their order. Undefined without a list.
  */
-export function parseCommaSeparatedValues<T extends string>(all: readonly T[], list: string): readonly T[];
-export function parseCommaSeparatedValues<T extends string>(
+export function selectKnownValuesOfCommaSeparatedList<T extends string>(all: readonly T[], list: string): readonly T[];
+export function selectKnownValuesOfCommaSeparatedList<T extends string>(
   all: readonly T[],
   list: string | undefined,
 ): readonly T[] | undefined;
-export function parseCommaSeparatedValues<T extends string>(
+export function selectKnownValuesOfCommaSeparatedList<T extends string>(
   all: readonly T[],
   list: string | undefined,
 ): readonly T[] | undefined {
@@ -119,7 +119,7 @@ export const checkTimestamp: FieldCheck = (value, param) => {
 };
 
 /** Checks a time with an offset, or in one of the other forms. */
-export function checkTimeInAllowedForms(forms: AcceptedTimeForms): FieldCheck {
+export function checkTimeInAllowedForms(forms: AcceptedTimeFormatFlags): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string') return checkTimestamp(value, param);
     const wrong = describeTimeFault(value, forms);

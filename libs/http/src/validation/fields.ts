@@ -15,7 +15,7 @@ import {
   createListCheck,
   checkEnumList,
   checkEnumValue,
-  checkPassword,
+  checkPasswordFieldIsNonEmptyString,
   checkCommaSeparatedValues,
   checkText,
   createObjectOfStringsCheck,
@@ -29,7 +29,7 @@ import type { Aliases, FieldCheck } from './checks.ts';
 import { createNestedObjectCheck, copyDeclaredFields } from './read-dto.ts';
 import type { DtoClass, DtoFieldDecoratorMetadata } from './read-dto.ts';
 import { parseTimeInAcceptedForm, parseTimestamp } from './timestamp.ts';
-import type { AcceptedTimeForms } from './timestamp.ts';
+import type { AcceptedTimeFormatFlags } from './timestamp.ts';
 
 /**
  * Base of the classes that describe responses. The field decorators describe a field as responses have it, without the
@@ -63,7 +63,7 @@ const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_C
 
 /** Field for a password. Blanks are allowed. */
 export const PasswordProperty = (options: FieldDecoratorOptions) =>
-  CheckedProperty(checkPassword, options, TEXT_SCHEMA);
+  CheckedProperty(checkPasswordFieldIsNonEmptyString, options, TEXT_SCHEMA);
 
 /** An enumeration value in any case. `aliases` are alternative names that a request may use. */
 export const EnumProperty = (values: readonly string[], options: FieldDecoratorOptions, aliases?: Aliases) => {
@@ -97,15 +97,15 @@ export const TimestampProperty = (options: FieldDecoratorOptions) =>
     options,
     { type: String, format: 'date-time' },
     {
-      normalise: convertToUtc,
+      normalise: normaliseTimestampToUtcIfValid,
       answer: {
         description: `${options.description} UTC with milliseconds.`,
-        ...(options.example !== undefined && { example: convertToUtc(options.example) }),
+        ...(options.example !== undefined && { example: normaliseTimestampToUtcIfValid(options.example) }),
       },
     },
   );
 
-function convertToUtc(value: unknown): unknown {
+function normaliseTimestampToUtcIfValid(value: unknown): unknown {
   return typeof value === 'string' ? (parseTimestamp(value) ?? value) : value;
 }
 
@@ -115,7 +115,7 @@ function convertToUtc(value: unknown): unknown {
  * @param answered description in responses
  */
 export const FlexibleTimeProperty = (
-  forms: AcceptedTimeForms,
+  forms: AcceptedTimeFormatFlags,
   options: FieldDecoratorOptions,
   answered = options.description,
 ) =>
@@ -128,7 +128,7 @@ export const FlexibleTimeProperty = (
       answer: {
         format: 'date-time',
         description: `${answered} UTC with milliseconds.`,
-        ...(options.example !== undefined && { example: convertToUtc(options.example) }),
+        ...(options.example !== undefined && { example: normaliseTimestampToUtcIfValid(options.example) }),
       },
     },
   );
@@ -200,7 +200,7 @@ function pickFieldsOfDto(dto: DtoClass, value: unknown): unknown {
  * A field that the feature's own code checks, including for values that no engine can store, so that it reports all
  * faults of the request together.
  */
-export const UncheckedProperty = (
+export const PropertyCheckedByFeature = (
   schema: ApiPropertyOptions,
   options: FieldDecoratorOptions,
   variant?: OpenApiFieldOverrides,
@@ -295,7 +295,7 @@ export function CheckedProperty(
   return (target, property) => {
     ValidateBy({ name: 'field', constraints: [present], validator: FIELD_CONSTRAINT }, { context })(target, property);
     if (nullable) IsOptional()(target, property);
-    else if (!required) ValidateIf(isNotUndefined)(target, property);
+    else if (!required) ValidateIf(isPropertyValueDefined)(target, property);
     const shown = target instanceof ResponseSchemaBase;
     ApiProperty(
       shown
@@ -310,15 +310,15 @@ export function CheckedProperty(
  * class-validator; see `getFieldDeclarations`.
  */
 const FIELD_CONSTRAINT = {
-  validate: (value: unknown, args: ValidationArguments) => findFirstFieldError(value, args) === undefined,
-  defaultMessage: (args: ValidationArguments) => findFirstFieldError(args.value, args)?.message ?? '',
+  validate: (value: unknown, args: ValidationArguments) => runFieldCheckForFirstError(value, args) === undefined,
+  defaultMessage: (args: ValidationArguments) => runFieldCheckForFirstError(args.value, args)?.message ?? '',
 };
 
-function findFirstFieldError(value: unknown, { constraints, property }: ValidationArguments) {
+function runFieldCheckForFirstError(value: unknown, { constraints, property }: ValidationArguments) {
   return (constraints as [FieldCheck])[0](value, property)[0];
 }
 
-export function isNotUndefined(_: unknown, value: unknown): boolean {
+export function isPropertyValueDefined(_: unknown, value: unknown): boolean {
   return value !== undefined;
 }
 

@@ -3,7 +3,7 @@ import { ApiProperty, ApiSchema, PickType } from '@nestjs/swagger';
 import { WARNING_CODES } from '@tracking/contracts';
 import type { Page, Warning } from '@tracking/contracts';
 import { IsOptional, ValidateIf } from 'class-validator';
-import { isNotUndefined } from './fields.ts';
+import { isPropertyValueDefined } from './fields.ts';
 import { readFieldDeclarations } from './read-dto.ts';
 
 /** Type of a field in a request. Members of an object that can be null may be omitted. */
@@ -21,7 +21,7 @@ type Input<T, R extends keyof T, O extends keyof T, K extends keyof T> = { [P in
   [P in O]?: Sent<T[P]> | null;
 } & { [P in K]?: Sent<T[P]> };
 
-interface DerivedRequestFields<R, O, K> {
+interface FieldSelectionForRequestDto<R, O, K> {
   /** Fields that a request must have. */
   readonly required?: readonly R[];
   /** Fields that a request may omit or set to null. */
@@ -38,7 +38,7 @@ export function DeriveRequestClassFromResource<
   K extends keyof T & string = never,
 >(
   resource: Type<T>,
-  { required = [], optional = [], kept = [] }: DerivedRequestFields<R, O, K>,
+  { required = [], optional = [], kept = [] }: FieldSelectionForRequestDto<R, O, K>,
 ): Type<Input<T, R, O, K>> {
   const InputClass = PickType(resource, [...required, ...optional, ...kept]) as unknown as Type<Input<T, R, O, K>>;
   const [isRequired, isOptional] = [new Set<string>(required), new Set<string>(optional)];
@@ -50,7 +50,7 @@ export function DeriveRequestClassFromResource<
         ...(isOptional.has(name) && { nullable: true }),
       } as object),
       ...(isOptional.has(name) ? [IsOptional()] : []),
-      ...(isRequired.has(name) || isOptional.has(name) ? [] : [ValidateIf(isNotUndefined)]),
+      ...(isRequired.has(name) || isOptional.has(name) ? [] : [ValidateIf(isPropertyValueDefined)]),
     ];
     for (const decorate of decorators) decorate(InputClass.prototype as object, name);
   }

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import { createFieldError } from './checks.ts';
-import { listOpenApiFieldNames, getFieldDeclarations, readAndValidateObject } from './read-dto.ts';
+import { listOpenApiFieldsOfDtoClass, getFieldDeclarations, readAndValidateObject } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ export class NoParameters {}
  * misspelled filter would return everything.
  * @throws RequestError naming every parameter that is unknown or faulty
  */
-export function readQueryParameters(request: FastifyRequest): void {
+export function readAndValidateQueryParameters(request: FastifyRequest): void {
   const { parameters } = request.routeOptions.config;
   if (request.is404 || parameters === undefined) return;
   const { value, faults } = readAndValidateObject(parameters, request.query);
@@ -44,7 +44,7 @@ function findUnknownParameters(names: readonly string[], parameters: DtoClass): 
   const known = getFieldDeclarations(parameters);
   const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_REPORTED_FAULTS);
   if (unknown.length === 0) return [];
-  const allowed = known.size === 0 ? 'none' : listOpenApiFieldNames(parameters).join(', ');
+  const allowed = known.size === 0 ? 'none' : listOpenApiFieldsOfDtoClass(parameters).join(', ');
   const message = `Is not a query parameter of this operation. Allowed: ${allowed}.`;
   return unknown.flatMap((name) =>
     createFieldError(name.slice(0, MAX_QUOTED_NAME_CHARS), 'unknown_parameter', message),

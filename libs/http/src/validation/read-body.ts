@@ -26,7 +26,7 @@ interface ParsedBodyWithFaults<T> {
    * @returns warnings about fields that are ignored
    * @throws RequestError naming every invalid field; with strict handling also the fields that would be ignored
    */
-  readonly throwFaultsOrListWarnings: (found?: readonly FieldError[]) => readonly Warning[];
+  readonly throwRequestBodyErrorsOrListWarnings: (found?: readonly FieldError[]) => readonly Warning[];
 }
 
 /**
@@ -46,7 +46,7 @@ export function parseBodyAndCollectFaults<T extends object>(
     value,
     faults,
     faulty,
-    throwFaultsOrListWarnings(found = []) {
+    throwRequestBodyErrorsOrListWarnings(found = []) {
       const others = found.filter(({ param }) => !faulty.has(param));
       const errors = [...faults, ...others, ...(request.strict ? unknown : [])];
       if (errors.length > 0) throw createInvalidRequestError(errors);
@@ -77,7 +77,7 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
     const {
       value,
       faulty,
-      throwFaultsOrListWarnings: accept,
+      throwRequestBodyErrorsOrListWarnings: accept,
     } = parseBodyAndCollectFaults(this.dto, this.answer, request);
     const valid = Object.entries(value).filter(([name]) => !faulty.has(name));
     return { value, warnings: accept(this.check?.(Object.fromEntries(valid) as Partial<T>, request.at)) };
@@ -85,7 +85,7 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
 }
 
 /** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
-export class PlainJsonBodyPipe implements PipeTransform<RequestBodyToCheck, BodyWithWarnings<JsonObject>> {
+export class DeclaredBodyFieldsAsJsonPipe implements PipeTransform<RequestBodyToCheck, BodyWithWarnings<JsonObject>> {
   private readonly body: RequestBodyValidationPipe<object>;
 
   /** @param answer class of the operation's response */
@@ -101,9 +101,9 @@ export class PlainJsonBodyPipe implements PipeTransform<RequestBodyToCheck, Body
 }
 
 class DtoWithoutFields {}
-const FIELD_IGNORING_PIPE = new RequestBodyValidationPipe(DtoWithoutFields, DtoWithoutFields);
+const PIPE_WARNING_OF_EVERY_BODY_FIELD = new RequestBodyValidationPipe(DtoWithoutFields, DtoWithoutFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
 export const BODY_IGNORING_PIPE: PipeTransform<RequestBodyToCheck, readonly Warning[]> = {
-  transform: (sent) => (isJsonObject(sent.body) ? FIELD_IGNORING_PIPE.transform(sent).warnings : []),
+  transform: (sent) => (isJsonObject(sent.body) ? PIPE_WARNING_OF_EVERY_BODY_FIELD.transform(sent).warnings : []),
 };

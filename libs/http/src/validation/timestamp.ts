@@ -21,7 +21,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 /** Forms of a time that a field accepts in addition to a time with an offset. */
-export interface AcceptedTimeForms {
+export interface AcceptedTimeFormatFlags {
   /** A date such as `2026-11-21`. */
   readonly day?: true;
   /** A time without an offset such as `2026-11-21T09:30`, whose zone another field states. */
@@ -32,7 +32,7 @@ export interface AcceptedTimeForms {
  * Returns the time in UTC as `parseTimestamp`, or in its own form: a date as it is, a local time with milliseconds and
  * without `Z`. Undefined if it is malformed, or has a form that is not accepted.
  */
-export function parseTimeInAcceptedForm(text: string, forms: AcceptedTimeForms): string | undefined {
+export function parseTimeInAcceptedForm(text: string, forms: AcceptedTimeFormatFlags): string | undefined {
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text))
     return describeDateFault(text) === undefined ? text : undefined;
   if (!forms.local || !LOCAL_TIME_PATTERN.test(text)) return parseTimestamp(text);
@@ -40,7 +40,7 @@ export function parseTimeInAcceptedForm(text: string, forms: AcceptedTimeForms):
 }
 
 /** Returns the fault of a time in words; undefined if it has one of the forms and is valid. */
-export function describeTimeFault(text: string, forms: AcceptedTimeForms): string | undefined {
+export function describeTimeFault(text: string, forms: AcceptedTimeFormatFlags): string | undefined {
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text)) return describeDateFault(text);
   return describeTimestampFault(forms.local && LOCAL_TIME_PATTERN.test(text) ? addSecondsAndOffset(text) : text);
 }

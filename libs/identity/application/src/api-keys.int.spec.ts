@@ -157,7 +157,9 @@ describe('API keys', () => {
       );
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
       expect(made.key).not.toBe(old.key);
-      expect(await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
+      expect(
+        await identity.keys.findAccessibleApiKeyOrThrow(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id),
+      ).toMatchObject({
         rotated_to: made.id,
         expires_at: at(60_000),
         version: 2,
@@ -186,9 +188,9 @@ describe('API keys', () => {
         60,
       );
       expect(made.expires_at).toBe(old.expires_at);
-      expect((await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
-        old.expires_at,
-      );
+      expect(
+        (await identity.keys.findAccessibleApiKeyOrThrow(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at,
+      ).toBe(old.expires_at);
     });
 
     it.each<[string, (id: string) => Promise<unknown>]>([
@@ -220,7 +222,7 @@ describe('API keys', () => {
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const keys = await all();
       expect(keys).toHaveLength(2);
-      const now = await identity.keys.getApiKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
+      const now = await identity.keys.findAccessibleApiKeyOrThrow(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 

@@ -13,7 +13,7 @@ import type { Collection, DocumentStore } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { API_KEYS_COLLECTION_SPEC } from './collections.ts';
 import {
-  changeStoredDocument,
+  changeVersionedDocumentOfWorkspace,
   type ChangeResult,
   type IdentityCommand,
   insertDocumentOfCommand,
@@ -28,7 +28,7 @@ import {
   requirePermissionToRotateKey,
   requireKeyAccess,
 } from './principal.ts';
-import { normalizeName, findAllMatchingDocuments, readFilteredPageNewestFirst } from './records.ts';
+import { validateAndTrimStoredName, findAllMatchingDocuments, readFilteredPageNewestFirst } from './records.ts';
 import { deriveCredentialBytes, hashSecretKeyForStorage, derivePrefixedId, encodeApiKey } from './secrets.ts';
 import type { KeyOwnerReader } from './service-accounts.ts';
 
@@ -81,7 +81,7 @@ export class ApiKeys {
     request: NewKeyRequest,
   ): Promise<{ readonly before: null; readonly after: CreatedApiKeyWithSecret }> {
     const { environment, owner, expires_at = null } = request;
-    const name = normalizeName(request.name);
+    const name = validateAndTrimStoredName(request.name);
     if (isExpiredAt(expires_at, command.at)) throw createKeyExpiryInPastError();
     const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
     requireKeyAccess(reach, { owner, role, environment });
@@ -106,7 +106,7 @@ export class ApiKeys {
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
-  async getApiKey(workspace_id: string, reach: AccessToApiKeys, id: string): Promise<ApiKey> {
+  async findAccessibleApiKeyOrThrow(workspace_id: string, reach: AccessToApiKeys, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw createNotFoundError(API_KEY_NOUN);
     const [key] = await this.toApiKeysWithRoles([document]);
@@ -120,7 +120,7 @@ export class ApiKeys {
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
   async revokeKey(command: IdentityCommand, reach: AccessToApiKeys, id: string): Promise<ChangeResult<ApiKey>> {
-    const { role } = await this.getApiKey(command.workspace_id, reach, id);
+    const { role } = await this.findAccessibleApiKeyOrThrow(command.workspace_id, reach, id);
     return this.changeApiKey(command, id, role, ({ revoked_at }) =>
       revoked_at === null ? { revoked_at: command.at } : {},
     );
@@ -153,7 +153,7 @@ export class ApiKeys {
     grace_seconds: number,
   ): Promise<KeyRotationResult> {
     const { if_match: _, ...unconditional } = command;
-    const old = await this.getApiKey(command.workspace_id, reach, id);
+    const old = await this.findAccessibleApiKeyOrThrow(command.workspace_id, reach, id);
     requirePermissionToRotateKey(reach, old);
     const rotated_to = derivePrefixedId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
@@ -217,7 +217,8 @@ export class ApiKeys {
     // Check one key at a time, so that only keys above the maximum are refused if several are created at once.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
       const stored = await insertDocumentOfCommand(this.documents, command, content);
-      if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
+      if (stored.isNew && remedy !== undefined)
+        await this.deleteNewKeyAndThrowIfAboveLimit(stored.document, command.at, remedy);
       return stored.document;
     });
     if (document.hash === hashSecretKeyForStorage(key)) return { ...toApiKey(document, role), key };
@@ -232,7 +233,7 @@ export class ApiKeys {
    * concurrently, the check of the last one finds all others, so the maximum is never exceeded.
    * @throws DomainError `too_many_keys`
    */
-  private async requireBelowKeyLimit(
+  private async deleteNewKeyAndThrowIfAboveLimit(
     { id, workspace_id, owner }: ApiKeyDocument,
     at: Timestamp,
     remedy: string,
@@ -256,7 +257,7 @@ export class ApiKeys {
     role: Role,
     decide: (present: ApiKeyDocument) => Partial<ApiKeyDocument>,
   ): Promise<ChangeResult<ApiKey>> {
-    const { before, after } = await changeStoredDocument(
+    const { before, after } = await changeVersionedDocumentOfWorkspace(
       { documents: this.documents, name: API_KEY_NOUN },
       id,
       command,

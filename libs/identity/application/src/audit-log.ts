@@ -90,7 +90,7 @@ export class AuditLog {
     const id = derivePrefixedId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
-    const filters: readonly AuditListFilter[] = [{}, { actor: by }, { type }, { actor: by, type }];
+    const filters: readonly StoredAuditListCriteria[] = [{}, { actor: by }, { type }, { actor: by, type }];
     const isNew = await this.documents.insert({
       ...known,
       id,
@@ -186,7 +186,7 @@ export class AuditLog {
 }
 
 /** Actor and type of the entries of a stored list; absent for all. */
-interface AuditListFilter {
+interface StoredAuditListCriteria {
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
 }
@@ -195,7 +195,7 @@ function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
   return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
 }
 
-function createAuditListFilterKey(workspaceId: string, { actor, type }: AuditListFilter): string {
+function createAuditListFilterKey(workspaceId: string, { actor, type }: StoredAuditListCriteria): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 

@@ -17,7 +17,7 @@ import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './se
 import type { UserDocument } from './user-store.ts';
 import type { Workspaces } from './workspaces.ts';
 
-interface CredentialsHolderDependencies {
+interface CredentialsOwnerLookupDependencies {
   readonly workspaces: Workspaces;
   readonly users: Collection<UserDocument>;
   readonly accounts: Pick<ServiceAccounts, 'getServiceAccountsByIds'>;
@@ -32,7 +32,7 @@ type Owner = Pick<CredentialsOwner, 'user' | 'service_account' | 'role'>;
  * session no longer exists.
  */
 export async function findCredentialsHolder(
-  parts: CredentialsHolderDependencies,
+  parts: CredentialsOwnerLookupDependencies,
   principal: Principal,
 ): Promise<CredentialsOwner | undefined> {
   const { workspace_id, environment } = principal;
@@ -49,7 +49,7 @@ export async function findCredentialsHolder(
 }
 
 async function findOwnerOfCredentials(
-  { users, accounts }: CredentialsHolderDependencies,
+  { users, accounts }: CredentialsOwnerLookupDependencies,
   principal: Principal,
 ): Promise<Owner | undefined> {
   const { id } = principal.actor;
@@ -63,7 +63,7 @@ async function findOwnerOfCredentials(
 
 /** Returns the expiry and the role limit of the key or session; undefined if the key or session no longer exists. */
 async function findExpiryAndRoleLimitOfCredential(
-  { keys, sessions }: CredentialsHolderDependencies,
+  { keys, sessions }: CredentialsOwnerLookupDependencies,
   { type, credential_id }: Principal,
 ): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
   const found = type === 'session' ? await sessions.documents.get(credential_id) : await keys.get(credential_id);
@@ -121,7 +121,7 @@ export class KeyAuthentication {
   async #findActiveApiKey(hash: string): Promise<CachedApiKey | undefined> {
     const [key] = await this.options.keys.find({ filter: { hash }, limit: 1 });
     if (!key || key.revoked_at !== null) return undefined;
-    const owner = await this.options.owners.getKeyOwnerState(key.owner);
+    const owner = await this.options.owners.getRoleAndStatusOfKeyOwner(key.owner);
     if (owner?.status !== 'active') return undefined;
     const { expires_at: ends_at } = toApiKey(key, owner.role);
     if (!isExpiredAt(ends_at, this.options.clock().toISOString())) this.#recordKeyUse(key);
@@ -220,7 +220,7 @@ export class CachedSessionAuthenticator {
     const write = (writing: Promise<unknown>) => this.#writes.addBackgroundWrite(writing, { session_id: session.id });
     // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
     if (session.epoch !== user.sessions_epoch)
-      write(this.options.sessions.moveSessionToEpoch(session, user.sessions_epoch));
+      write(this.options.sessions.keepSessionValidInNewEpoch(session, user.sessions_epoch));
     if (isDue(session.last_seen_at)) write(this.options.sessions.storeSessionUseTime(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;

@@ -17,8 +17,8 @@ import {
   type OneTimeLink,
   createUnknownLinkError,
 } from './secrets.ts';
-import { normalizeName } from './records.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { validateAndTrimStoredName } from './records.ts';
+import { requirePasswordMeetsPolicy, type Passwords } from './passwords.ts';
 import { toPublicUser, type UserStore } from './user-store.ts';
 
 /** The stored link for creating the first admin of a workspace. */
@@ -32,7 +32,7 @@ interface FirstAdminLinkDocument extends Document {
 }
 
 /** Minimum validity of a link when it is shown. */
-const MIN_LINK_VALIDITY_MS = 86_400_000;
+const MIN_FIRST_ADMIN_LINK_VALIDITY_MS = 86_400_000;
 const FIRST_ADMIN_ACTOR: Actor = { type: 'system', id: 'first_admin' };
 
 interface FirstAdminOptions {
@@ -81,7 +81,7 @@ export class FirstAdminCreator {
       const present = await this.links.get(workspace_id);
       const link = present && createOneTimeLink(secret, 'first_admin', rebuildCommandOfFirstAdminLink(present));
       const now = clock();
-      const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_LINK_VALIDITY_MS;
+      const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_FIRST_ADMIN_LINK_VALIDITY_MS;
       if (isGood && hashSecretKeyForStorage(link.token) === present.link_hash) return link;
       await this.#replaceFirstAdminLink(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
@@ -147,7 +147,7 @@ export class FirstAdminCreator {
     await this.#findUsableLink(link_hash, command.at);
     if (name === undefined) throw createMissingFieldError('name');
     if (email === undefined) throw createMissingFieldError('email');
-    const user = await this.#createFirstAdminUser(command, { name: normalizeName(name), email, password });
+    const user = await this.#createFirstAdminUser(command, { name: validateAndTrimStoredName(name), email, password });
     // Return the same error as for a used link: another request used the link first.
     if (user.made_by !== command.id) throw createUnknownLinkError();
     return user;
@@ -161,7 +161,7 @@ export class FirstAdminCreator {
     command: OneTimeLinkHolderCommand,
     { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
   ): Promise<ChangeResult<User> & { readonly made_by: string }> {
-    checkPassword(password, email);
+    requirePasswordMeetsPolicy(password, email);
     const password_hash = await this.options.passwords.hashPassword(password);
     const actor: Actor = command.id === FIRST_START_COMMAND_ID ? FIRST_ADMIN_ACTOR : { type: 'user', id: this.#userId };
     const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };

@@ -40,7 +40,7 @@ export interface VersionedDocument extends Document {
 }
 
 /** Collection of one kind of document, with the kind's properties. */
-export interface VersionedDocumentCollection<T extends VersionedDocument> {
+export interface VersionedDocumentCollectionDescription<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** Name of the resource, as in "No such key in this workspace." */
   readonly name: string;
@@ -87,8 +87,8 @@ export async function insertDocumentOfCommand<T extends VersionedDocument>(
  * write changes them concurrently.
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; BusyError; errors of `decide`
  */
-export function changeStoredDocument<T extends VersionedDocument>(
-  { documents, name, forgotten = [], write }: VersionedDocumentCollection<T>,
+export function changeVersionedDocumentOfWorkspace<T extends VersionedDocument>(
+  { documents, name, forgotten = [], write }: VersionedDocumentCollectionDescription<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,

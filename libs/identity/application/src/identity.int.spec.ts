@@ -25,7 +25,7 @@ describe('identity', () => {
     logged.length = 0;
   });
   afterEach(async () => {
-    await Promise.all(replicas.map((replica) => replica.closeIdentity()));
+    await Promise.all(replicas.map((replica) => replica.closeIdentityAfterPendingWrites()));
     await storage.close();
   });
 
@@ -174,11 +174,11 @@ describe('identity', () => {
       const created = await newKey(identity);
       const secret = created.key.slice('sk_live_'.length);
       await identity.authenticateKey(created.key);
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
       const list = await identity.keys.listWorkspaceKeys(created.workspace_id);
       const revoked = await revoke(identity, created.workspace_id, created.id);
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
-      for (const text of [...shown, await storage.readStoredBytes()]) {
+      for (const text of [...shown, await storage.readAllFilesOfStorageFolder()]) {
         expect(text).not.toContain(secret);
         // Not even parts of a key are stored, except those that the list shows.
         expect(text).not.toContain(secret.slice(4, 24));
@@ -288,7 +288,7 @@ describe('identity', () => {
       const identity = await replica();
       const { key, workspace_id } = await newKey(identity);
       const lastUse = async () => {
-        await identity.closeIdentity();
+        await identity.closeIdentityAfterPendingWrites();
         return (await identity.keys.listWorkspaceKeys(workspace_id))[0]?.last_used_at;
       };
       expect(await lastUse()).toBeNull();
@@ -306,7 +306,7 @@ describe('identity', () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
       await Promise.all([there.authenticateKey(key), revoke(here, workspace_id, id)]);
-      await there.closeIdentity();
+      await there.closeIdentityAfterPendingWrites();
       now += 10_000;
       expect(await there.authenticateKey(key)).toBeUndefined();
       expect((await there.keys.listWorkspaceKeys(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');

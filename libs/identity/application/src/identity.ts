@@ -173,7 +173,7 @@ export class IdentityServices {
   }
 
   /** Waits for writes in progress. Call this method before closing the document store. */
-  async closeIdentity(): Promise<void> {
+  async closeIdentityAfterPendingWrites(): Promise<void> {
     const { keyAuthentication, sessionAuthentication, signIn } = this.#parts;
     await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.waitForPendingAuditEntries()]);
   }

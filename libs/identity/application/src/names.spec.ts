@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import { normalizeName } from './records.ts';
+import { validateAndTrimStoredName } from './records.ts';
 
 describe('a name', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('a name', () => {
     ['of 100 letters', 'ü'.repeat(100), 'ü'.repeat(100)],
     ['with an emoji', 'Port \u2693\ufe0f', 'Port \u2693\ufe0f'],
     ['of 100 characters beyond the first plane', '🚢'.repeat(100), '🚢'.repeat(100)],
-  ])('is stored %s', (_, given, stored) => expect(normalizeName(given)).toBe(stored));
+  ])('is stored %s', (_, given, stored) => expect(validateAndTrimStoredName(given)).toBe(stored));
 
   it.each([
     ['blank', ' ', 'required'],
@@ -29,7 +29,7 @@ describe('a name', () => {
   ])('is refused if it is %s', (_, given, code) => {
     let refusal: unknown;
     try {
-      normalizeName(given);
+      validateAndTrimStoredName(given);
     } catch (error) {
       refusal = error;
     }

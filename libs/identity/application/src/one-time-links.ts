@@ -12,9 +12,9 @@ import {
   createMissingFieldError,
   createUnknownLinkError,
 } from './secrets.ts';
-import { normalizeName } from './records.ts';
+import { validateAndTrimStoredName } from './records.ts';
 import type { PasswordQueuePlace } from './password-queue.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { requirePasswordMeetsPolicy, type Passwords } from './passwords.ts';
 import { toPasswordQueueClient } from './sign-in.ts';
 import { toPublicUserChange, type UserDocument, type UserStore } from './user-store.ts';
 
@@ -89,9 +89,9 @@ export class OneTimeLinks {
     { name, password }: RedeemOneTimeLinkInput,
   ) {
     if (user.link?.used_by === command.id) return {};
-    const named = name === undefined ? user.name : normalizeName(name);
+    const named = name === undefined ? user.name : validateAndTrimStoredName(name);
     if (named === null && user.link?.purpose === 'invitation') throw createMissingFieldError('name');
-    checkPassword(password, user.email);
+    requirePasswordMeetsPolicy(password, user.email);
     const hash = (place: PasswordQueuePlace) => this.passwords.hashPassword(password, place);
     return { name: named, password_hash: await this.passwords.runInPasswordQueue(toPasswordQueueClient(user), hash) };
   }

@@ -1,6 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import { BusyError } from '@tracking/ports';
-import { computeArgon2idHash, checkPassword, DEFAULT_HASH_COST, Passwords } from './passwords.ts';
+import { computeArgon2idHash, requirePasswordMeetsPolicy, DEFAULT_HASH_COST, Passwords } from './passwords.ts';
 
 /** The lowest cost that argon2 accepts: the tests do not depend on the cost. */
 const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
@@ -92,7 +92,7 @@ describe('the time to check a wrong password', () => {
 describe('a new password', () => {
   const refusal = (password: string, email = 'jo.doe@example.com') => {
     try {
-      checkPassword(password, email);
+      requirePasswordMeetsPolicy(password, email);
     } catch (error) {
       expect(error).toBeInstanceOf(DomainError);
       return (error as DomainError).details[0];

@@ -143,7 +143,7 @@ function normalizePassword(password: string): string {
  * @param param the field of the request that contained the password
  * @throws DomainError `validation_failed`
  */
-export function checkPassword(password: string, email: string, param = 'password'): void {
+export function requirePasswordMeetsPolicy(password: string, email: string, param = 'password'): void {
   const fault = describePasswordFault(password) ?? describeEmailAsPasswordFault(password, email);
   if (fault) throw new DomainError('validation_failed', 'The password is not valid.', [{ param, ...fault }]);
 }

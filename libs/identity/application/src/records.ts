@@ -21,7 +21,7 @@ export function hasHiddenCharacters(text: string): boolean {
  * hidden characters.
  * @throws DomainError `validation_failed` naming `name`
  */
-export function normalizeName(text: string): string {
+export function validateAndTrimStoredName(text: string): string {
   const fault = describeNameFault(text);
   if (fault) throw new DomainError('validation_failed', 'The name is not valid.', [{ param: 'name', ...fault }]);
   return text.trim().normalize('NFC');
@@ -59,7 +59,7 @@ export async function readPageNewestFirst<T extends RecordWithCreationTime>(
 }
 
 /** Number of documents read at once by `readFilteredPageNewestFirst`. */
-const ITEMS_PER_SCAN = 200;
+const DOCUMENTS_READ_AT_ONCE_FOR_FILTERED_PAGE = 200;
 
 /**
  * Like `readPageNewestFirst`, but for conditions that no filter can express: lists the results of `wanted` that are not
@@ -75,7 +75,7 @@ export async function readFilteredPageNewestFirst<T extends RecordWithCreationTi
   let place = after;
   for (;;) {
     const page = await readPageNewestFirst(collection, filter, {
-      limit: ITEMS_PER_SCAN,
+      limit: DOCUMENTS_READ_AT_ONCE_FOR_FILTERED_PAGE,
       ...(place && { after: place }),
     });
     items.push(...(await wanted(page.items)));

@@ -70,7 +70,7 @@ function encodeBytesInAlphabet(bytes: Uint8Array, alphabet: string, length: numb
   return text;
 }
 
-const LINK_VALIDITY_MS = 7 * 86_400_000;
+const ONE_TIME_LINK_VALIDITY_MS = 7 * 86_400_000;
 
 /**
  * A one-time link as stored in the document of its user. One guarded write uses the link, sets the password and
@@ -129,7 +129,7 @@ export function createOneTimeLink(
   purpose: LinkPurpose,
   command: OneTimeLinkHolderCommand,
 ): OneTimeLink {
-  const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
+  const expires_at = new Date(Date.parse(command.at) + ONE_TIME_LINK_VALIDITY_MS).toISOString();
   return { purpose, token: encodeSecretToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
 }
 

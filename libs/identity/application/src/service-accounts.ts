@@ -9,14 +9,14 @@ import {
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { SERVICE_ACCOUNTS_COLLECTION_SPEC } from './collections.ts';
 import {
-  changeStoredDocument,
+  changeVersionedDocumentOfWorkspace,
   type ChangeResult,
   type IdentityCommand,
   insertDocumentOncePerCommand,
   createNotFoundError,
   type VersionedDocument,
 } from './identity-command.ts';
-import { normalizeName, readPageNewestFirst } from './records.ts';
+import { validateAndTrimStoredName, readPageNewestFirst } from './records.ts';
 import { derivePrefixedId } from './secrets.ts';
 
 /** A stored service account. */
@@ -50,7 +50,7 @@ export class ServiceAccounts {
     const document = await insertDocumentOncePerCommand(this.documents, command, {
       id: derivePrefixedId('sva', command.id),
       workspace_id: command.workspace_id,
-      name: normalizeName(fields.name),
+      name: validateAndTrimStoredName(fields.name),
       role: fields.role,
       status: 'active' as const,
       created_by: command.actor,
@@ -86,7 +86,10 @@ export class ServiceAccounts {
     id: string,
     { name, role }: { readonly name?: string; readonly role?: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
-    const fields = { ...(name !== undefined && { name: normalizeName(name) }), ...(role !== undefined && { role }) };
+    const fields = {
+      ...(name !== undefined && { name: validateAndTrimStoredName(name) }),
+      ...(role !== undefined && { role }),
+    };
     return this.writeServiceAccountChange(command, id, fields);
   }
 
@@ -108,7 +111,7 @@ export class ServiceAccounts {
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
   ): Promise<ChangeResult<ServiceAccount>> {
-    const { before, after } = await changeStoredDocument(
+    const { before, after } = await changeVersionedDocumentOfWorkspace(
       { documents: this.documents, name: SERVICE_ACCOUNT_RESOURCE_NAME },
       id,
       command,
@@ -147,7 +150,7 @@ export class KeyOwnerReader {
     private readonly users: KeyOwnerLookUp,
   ) {}
 
-  async getKeyOwnerState(owner: KeyOwner): Promise<KeyOwnerState | undefined> {
+  async getRoleAndStatusOfKeyOwner(owner: KeyOwner): Promise<KeyOwnerState | undefined> {
     return (await this.getKeyOwnersByIds([owner])).get(owner.id);
   }
 
@@ -166,7 +169,7 @@ export class KeyOwnerReader {
 
   /** Returns an owner who may get keys. @throws DomainError `not_found`, also in another workspace; `user_not_active` */
   async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<KeyOwnerState> {
-    const found = await this.getKeyOwnerState(owner);
+    const found = await this.getRoleAndStatusOfKeyOwner(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';
     if (found?.workspace_id !== workspaceId) throw createNotFoundError(name);
     if (found.status === 'active') return found;

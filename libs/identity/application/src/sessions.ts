@@ -153,7 +153,7 @@ export class Sessions {
   }
 
   /** Stores that a session is valid in a new epoch of its user. */
-  async moveSessionToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
+  async keepSessionValidInNewEpoch(kept: SessionDocument, epoch: number): Promise<void> {
     await this.documents.claim(createFilterForUnchangedSession(kept), { epoch });
   }
 

@@ -126,7 +126,7 @@ describe('signing in', () => {
       passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
     });
     expect((await stranger.signIn(repeated, request)).token).not.toBe(first.token);
-    await stranger.closeIdentity();
+    await stranger.closeIdentityAfterPendingWrites();
   });
 
   it('finds the workspace by the password, or by its name or id', async () => {
@@ -165,10 +165,10 @@ describe('a session', () => {
     const begun = await signIn();
     replicas.time.now += 12 * HOUR_MS - 1;
     expect(await lets(begun)).toBe(true);
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
     replicas.time.now += 12 * HOUR_MS - 1;
     expect(await lets(begun)).toBe(true);
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
     replicas.time.now += 12 * HOUR_MS;
     expect(await lets(begun)).toBe(false);
   });
@@ -180,7 +180,7 @@ describe('a session', () => {
     while (replicas.time.now < end - 11 * HOUR_MS) {
       replicas.time.now += 11 * HOUR_MS;
       expect(await lets(begun)).toBe(true);
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
     }
     replicas.time.now = end - 1;
     expect(await lets(begun)).toBe(true);
@@ -192,7 +192,7 @@ describe('a session', () => {
     const user = await newUser();
     const begun = await signIn();
     const seen = async () => {
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
       const [listed] = (await identity.sessions.listSessions(user.id, { limit: 1 })).items;
       return [listed?.last_seen_at, (await identity.users.getUser(user.workspace_id, user.id)).last_seen_at];
     };
@@ -332,7 +332,7 @@ describe('a new password', () => {
     await users.claim({ filter: { id: user.id } }, { kept_session: { id: kept.session.id, epoch } });
     const after = await replicas.openIdentityReplica();
     expect(await lets(kept, after)).toBe(true);
-    await after.closeIdentity();
+    await after.closeIdentityAfterPendingWrites();
     expect((await after.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
     await identity.users.resetPassword(await replicas.createTestCommand(), user.id);
     lookedUpAgain();
@@ -356,7 +356,7 @@ describe('a password reset', () => {
 
 describe('the audit log of sign-ins', () => {
   const entries = async (workspace_id: string) => {
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
     return (await identity.auditLog.listAuditEntries(workspace_id, { filter: {}, limit: 50 })).items;
   };
   const wrong = { password: 'not the password' };
@@ -412,7 +412,7 @@ describe('the audit log of sign-ins', () => {
       await tryWrong();
       expect((await captureRefusal(signIn(wrong, other))).code).toBe('invalid_credentials');
     }
-    await other.closeIdentity();
+    await other.closeIdentityAfterPendingWrites();
     replicas.time.now += HOUR_MS;
     await tryWrong({ user_agent: undefined });
     const refused = { type: 'session.refused', target: { type: 'session', id: null }, outcome: 'done' };
@@ -455,7 +455,7 @@ describe('the audit log of sign-ins', () => {
     });
     isDown = true;
     expect((await captureRefusal(signIn(wrong, down))).code).toBe('invalid_credentials');
-    await down.closeIdentity();
+    await down.closeIdentityAfterPendingWrites();
     expect(await entries(workspace_id)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
 import { type ChangeResult, type IdentityCommand, createNotFoundError } from './identity-command.ts';
 import type { ClientInPasswordQueue, PasswordQueuePlace } from './password-queue.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { requirePasswordMeetsPolicy, type Passwords } from './passwords.ts';
 import { type StartedSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
 import { toPublicUserChange, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
@@ -211,7 +211,7 @@ export class UserPasswordChanger {
   async #verifyAndHashPassword(user: UserDocument, current: string, next: string): Promise<string> {
     return this.passwords.runInPasswordQueue(toPasswordQueueClient(user), async (place) => {
       if (!(await this.passwords.verifyPassword(current, user.password_hash, place))) throw createWrongPasswordError();
-      checkPassword(next, user.email, 'new_password');
+      requirePasswordMeetsPolicy(next, user.email, 'new_password');
       return this.passwords.hashPassword(next, place);
     });
   }

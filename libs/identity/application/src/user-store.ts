@@ -4,10 +4,10 @@ import { retryConflicts } from '@tracking/resilience';
 import { isEmail } from 'class-validator';
 import { ADMIN_CHANGES_COLLECTION_SPEC, USERS_COLLECTION_SPEC } from './collections.ts';
 import {
-  changeStoredDocument,
+  changeVersionedDocumentOfWorkspace,
   type ChangeResult,
   type IdentityCommand,
-  type VersionedDocumentCollection,
+  type VersionedDocumentCollectionDescription,
   insertDocumentOncePerCommand,
   type VersionedDocument,
   type Versionless,
@@ -59,14 +59,14 @@ type UserToCreate = Pick<UserDocument, 'email' | 'role'> &
 
 /** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
 export class UserStore {
-  readonly #kind: VersionedDocumentCollection<UserDocument>;
+  readonly #kind: VersionedDocumentCollectionDescription<UserDocument>;
 
   private constructor(
     readonly documents: Collection<UserDocument>,
     readonly admins: LastAdminGuard,
     private readonly onChanged: (user: UserDocument) => void,
   ) {
-    const write: VersionedDocumentCollection<UserDocument>['write'] = async (present, set) =>
+    const write: VersionedDocumentCollectionDescription<UserDocument>['write'] = async (present, set) =>
       admins.writeUserUnlessLastAdmin(present, set);
     this.#kind = { documents, name: 'user', forgotten: ['password_hash'], write };
   }
@@ -117,7 +117,7 @@ export class UserStore {
   ): Promise<ChangeResult<UserDocument>> {
     // Complete a demotion that was interrupted before reading the user.
     await this.admins.completePendingAdminChange(command.workspace_id);
-    const changed = await changeStoredDocument(this.#kind, id, command, decide);
+    const changed = await changeVersionedDocumentOfWorkspace(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
   }

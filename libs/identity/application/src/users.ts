@@ -7,11 +7,11 @@ import {
   toPublicUser,
   type UserStore,
 } from './user-store.ts';
-import { normalizeName, findAllMatchingDocuments, readPageNewestFirst } from './records.ts';
+import { validateAndTrimStoredName, findAllMatchingDocuments, readPageNewestFirst } from './records.ts';
 import { createNotFoundError } from './identity-command.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import { hashSecretKeyForStorage, createOneTimeLink, type OneTimeLink } from './secrets.ts';
-import { checkPassword, type Passwords } from './passwords.ts';
+import { requirePasswordMeetsPolicy, type Passwords } from './passwords.ts';
 
 export interface NewUser {
   readonly email: string;
@@ -65,7 +65,7 @@ export class Users {
     command: IdentityCommand,
     { email, role, password }: NewUser & { readonly password: string },
   ): Promise<ChangeResult<User>> {
-    checkPassword(password, email);
+    requirePasswordMeetsPolicy(password, email);
     const password_hash = await this.passwords.hashPassword(password);
     return {
       before: null,
@@ -116,7 +116,7 @@ export class Users {
   /** @throws DomainError `not_found`, `precondition_failed`, `validation_failed`, `last_admin` */
   async changeUser(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<ChangeResult<User>> {
     const changes = {
-      ...(name !== undefined && { name: normalizeName(name) }),
+      ...(name !== undefined && { name: validateAndTrimStoredName(name) }),
       ...(role !== undefined && { role }),
     };
     return toPublicUserChange(await this.store.changeUser(command, id, () => changes));

@@ -3,7 +3,7 @@ import type { Workspace } from '@tracking/contracts';
 import { DuplicateKeyError } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { WORKSPACES_COLLECTION_SPEC } from './collections.ts';
-import { normalizeName, findAllMatchingDocuments } from './records.ts';
+import { validateAndTrimStoredName, findAllMatchingDocuments } from './records.ts';
 import { derivePrefixedId, createPrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
@@ -32,7 +32,7 @@ export class Workspaces {
   ): Promise<Workspaces> {
     const documents = await documentStore.collection<WorkspaceDocument>(WORKSPACES_COLLECTION_SPEC);
     const workspaces = new Workspaces(documents, clock, randomBytes);
-    await workspaces.insertWorkspace(derivePrefixedId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
+    await workspaces.insertWorkspaceOrGetExisting(derivePrefixedId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
     return workspaces;
   }
 
@@ -51,7 +51,7 @@ export class Workspaces {
    * Creates a workspace with the id that it has in another system. Does nothing if it exists.
    * @throws DomainError `validation_failed`; `workspace_exists` if another workspace has the name
    */
-  async importWorkspace(id: string, name: string): Promise<Workspace> {
+  async createImportedWorkspaceIfMissing(id: string, name: string): Promise<Workspace> {
     const known = await this.documents.get(id);
     return known ? toWorkspace(known) : this.createWorkspaceWithId(id, name);
   }
@@ -78,9 +78,9 @@ export class Workspaces {
   }
 
   private async createWorkspaceWithId(id: string, name: string): Promise<Workspace> {
-    const checked = normalizeName(name);
+    const checked = validateAndTrimStoredName(name);
     try {
-      return await this.insertWorkspace(id, checked);
+      return await this.insertWorkspaceOrGetExisting(id, checked);
     } catch (error) {
       if (error instanceof DuplicateKeyError)
         throw new DomainError('workspace_exists', `A workspace with the name ${checked} exists already.`);
@@ -88,7 +88,7 @@ export class Workspaces {
     }
   }
 
-  private async insertWorkspace(id: string, name: string): Promise<Workspace> {
+  private async insertWorkspaceOrGetExisting(id: string, name: string): Promise<Workspace> {
     const document = { id, name, name_key: normalizeNameForComparison(name), created_at: this.clock().toISOString() };
     if (await this.documents.insert(document)) return toWorkspace(document);
     return toWorkspace((await this.documents.get(id)) ?? document);

@@ -33,7 +33,7 @@ export class IdentityTestHarness {
   }
 
   async closeIdentityHarness(): Promise<void> {
-    await Promise.all(this.replicas.map((replica) => replica.closeIdentity()));
+    await Promise.all(this.replicas.map((replica) => replica.closeIdentityAfterPendingWrites()));
     await this.storage.close();
   }
 

@@ -59,7 +59,7 @@ export async function openIdentityReplicas() {
     time,
     work,
     documentStore: storage.documentStore,
-    content: storage.readStoredBytes,
+    content: storage.readAllFilesOfStorageFolder,
     /** A command in the workspace, by an operator by default. */
     async createTestCommand(
       of: Partial<IdentityCommand> & { readonly workspace?: string } = {},
@@ -75,7 +75,7 @@ export async function openIdentityReplicas() {
       };
     },
     async close() {
-      await Promise.all(opened.map((identity) => identity.closeIdentity()));
+      await Promise.all(opened.map((identity) => identity.closeIdentityAfterPendingWrites()));
       await storage.close();
     },
   };

@@ -8,7 +8,7 @@ import { createTempFolder } from '@tracking/testing';
 export interface TestStorage {
   readonly documentStore: DocumentStore;
   /** Returns every byte stored on disk. */
-  readStoredBytes(): Promise<string>;
+  readAllFilesOfStorageFolder(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export async function openTestStorage(): Promise<TestStorage> {
   const engine = await openTestEngine(folder.path);
   return {
     documentStore: engine.documentStore,
-    async readStoredBytes() {
+    async readAllFilesOfStorageFolder() {
       const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
       const contents = files
         .filter((file) => file.isFile())

@@ -108,7 +108,11 @@ export class ApiKeysController {
   @DeclareKeyNotFoundResponse()
   async getApiKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
-    const key = await this.identity.keys.getApiKey(principal.workspace_id, getKeyAccessOfPrincipal(principal), id);
+    const key = await this.identity.keys.findAccessibleApiKeyOrThrow(
+      principal.workspace_id,
+      getKeyAccessOfPrincipal(principal),
+      id,
+    );
     reply.header('ETag', formatEtag(key.version));
     return key;
   }

@@ -20,7 +20,7 @@ import {
   TextQueryProperty,
   TimeQueryProperty,
   readListPageByTextPosition,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { AuditFilter, IdentityServices } from '@tracking/identity';
@@ -138,7 +138,7 @@ export class AuditLogController {
 function createAuditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
   return {
     ...(actor && { actor }),
-    ...(type && { types: parseCommaSeparatedValues(AUDIT_TYPES, type) }),
+    ...(type && { types: selectKnownValuesOfCommaSeparatedList(AUDIT_TYPES, type) }),
     ...(from && { from }),
     ...(to && { to }),
   };

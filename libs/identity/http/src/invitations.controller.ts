@@ -11,12 +11,12 @@ import {
 } from '@tracking/contracts';
 import {
   RecordInAuditLog,
-  type CommandIdentity,
+  type CommandIdAndTime,
   InjectCommandIdentity,
   parseBodyAndCollectFaults,
   createFieldError,
   createJsonBodyRule,
-  DeclareUnavailableResponse,
+  DeclareServiceUnavailableOpenApiResponse,
   DeclareApiOperation,
   DeclareErrorResponse,
   InjectRequestBody,
@@ -95,7 +95,7 @@ export class InvitationsController {
   @DeclareApiOperation('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
   @DeclareInvalidLinkResponse()
-  @DeclareUnavailableResponse()
+  @DeclareServiceUnavailableOpenApiResponse()
   async getInvitation(@Param('token') token: string): Promise<InvitationResource> {
     const { workspace_id, ...link } = await this.identity.links.getLinkDetails(token);
     const { id, name } = await this.identity.workspaces.getWorkspace(workspace_id);
@@ -114,16 +114,16 @@ export class InvitationsController {
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @DeclareInvalidLinkResponse()
-  @DeclareUnavailableResponse()
+  @DeclareServiceUnavailableOpenApiResponse()
   @DeclareErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
   @DeclareErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
   async redeemInvitation(
     @Param('token') token: string,
     @InjectRequestBody() sent: RequestBodyToCheck,
-    @InjectCommandIdentity() identified: CommandIdentity,
+    @InjectCommandIdentity() identified: CommandIdAndTime,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const { value, throwFaultsOrListWarnings: accept } = parseBodyAndCollectFaults(
+    const { value, throwRequestBodyErrorsOrListWarnings: accept } = parseBodyAndCollectFaults(
       LinkUseDto,
       UserWrittenResource,
       sent,

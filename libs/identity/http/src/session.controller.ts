@@ -17,7 +17,7 @@ import {
   computeContentEtag,
   createInvalidRequestError,
   createJsonBodyRule,
-  DeclareUnavailableResponse,
+  DeclareServiceUnavailableOpenApiResponse,
   BODY_IGNORING_PIPE,
   createNotFoundError,
   DeclareApiOperation,
@@ -91,7 +91,7 @@ export class SessionController {
   @DeclareErrorResponse(401, 'No active user has this e-mail address and password.')
   @DeclareErrorResponse(403, 'The request comes from another site, or lacks `X-Requested-With`.')
   @DeclareErrorResponse(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
-  @DeclareUnavailableResponse()
+  @DeclareServiceUnavailableOpenApiResponse()
   async signIn(
     @InjectRequestBody(new RequestBodyValidationPipe(SignInDto, SignedInResource))
     { value, warnings }: BodyWithWarnings<SignInDto>,

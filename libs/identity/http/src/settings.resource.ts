@@ -18,7 +18,7 @@ import {
   type FieldDecoratorOptions,
   type OpenApiFieldOverrides,
   DeriveRequestClassFromResource,
-  PlainJsonBodyPipe,
+  DeclaredBodyFieldsAsJsonPipe,
   ResponseSchemaBase,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
@@ -201,4 +201,7 @@ export class WorkspaceSettingsChangesDto extends DeriveRequestClassFromResource(
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })
 export class WorkspaceSettingsWrittenResource extends IntersectionType(WorkspaceSettingsResource, WithWarnings) {}
 
-export const SETTINGS_PATCH_PIPE = new PlainJsonBodyPipe(WorkspaceSettingsChangesDto, WorkspaceSettingsWrittenResource);
+export const SETTINGS_PATCH_PIPE = new DeclaredBodyFieldsAsJsonPipe(
+  WorkspaceSettingsChangesDto,
+  WorkspaceSettingsWrittenResource,
+);

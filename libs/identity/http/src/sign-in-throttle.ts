@@ -72,7 +72,7 @@ export class SignInThrottle {
 /** Milliseconds for which a device stays known after a sign-in. */
 const KNOWN_DEVICE_MS = 180 * 24 * 60 * 60 * 1_000;
 /** Maximum number of known addresses of this process, of which each takes about 200 bytes. */
-const MAX_KNOWN_SIGN_IN_ADDRESSES = 10_000;
+const MAX_SIGN_IN_ADDRESSES_KEPT_IN_PROCESS = 10_000;
 
 /** A sign-in attempt, seen against earlier successful ones. */
 interface RecognizedSignInAttempt {
@@ -117,7 +117,8 @@ export class KnownSignInDevices {
     this.addresses.delete(address);
     this.addresses.add(address);
     const [oldest] = this.addresses;
-    if (oldest !== undefined && this.addresses.size > MAX_KNOWN_SIGN_IN_ADDRESSES) this.addresses.delete(oldest);
+    if (oldest !== undefined && this.addresses.size > MAX_SIGN_IN_ADDRESSES_KEPT_IN_PROCESS)
+      this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${computeDigest(id)} ${expires.toISOString()}`;
     return this.cookie.formatSetCookie(this.sealer.sealTextWithMac(text, createAccountBindingOfCookie(email)), expires);

@@ -2,7 +2,7 @@ import { ApiProperty, type ApiPropertyOptions, ApiSchema, IntersectionType } fro
 import { type FieldError, type Role, USER_ROLES, type User, USER_STATUSES, type UserStatus } from '@tracking/contracts';
 import {
   ActorResource,
-  checkPassword,
+  checkPasswordFieldIsNonEmptyString,
   DEFAULT_MAX_CHARS,
   createFieldError,
   CheckedProperty,
@@ -35,7 +35,7 @@ const checkIsString: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be a string.');
 const checkEmail = createIdentityTextValidator((email) => describeEmailFault(email.trim()), checkIsString);
 const checkName = createIdentityTextValidator(describeNameFault, checkText);
-const checkNewPassword = createIdentityTextValidator(describePasswordFault, checkPassword);
+const checkNewPassword = createIdentityTextValidator(describePasswordFault, checkPasswordFieldIsNonEmptyString);
 const IDENTITY_TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** The name of a user, service account or key. */

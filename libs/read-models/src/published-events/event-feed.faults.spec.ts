@@ -12,7 +12,7 @@ import {
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildReadModelAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { PublishedEventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
+import type { PublishedEventFeed, EventFeedOptions, FollowedEventFilter } from './event-feed.ts';
 import type { PublishedEventFollower } from './followed-events.ts';
 import { PublishedEventReader } from './published-events.ts';
 
@@ -92,7 +92,7 @@ describe('following the events', () => {
   async function follow(
     feed: PublishedEventFeed,
     after?: string,
-    filter: FollowFilter = {},
+    filter: FollowedEventFilter = {},
     scope: WorkspaceScope = ACME_LIVE_SCOPE,
   ) {
     const followed = await feed.followEvents(
@@ -111,7 +111,7 @@ describe('following the events', () => {
     return ids;
   }
 
-  async function all(filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE_SCOPE): Promise<string[]> {
+  async function all(filter: FollowedEventFilter = {}, scope: WorkspaceScope = ACME_LIVE_SCOPE): Promise<string[]> {
     await waitUntilCaughtUp(models);
     const page = await models.queries.published_events.listEvents(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
@@ -300,7 +300,7 @@ describe('following the events', () => {
     const chance = random(seed);
     const upTo = (most: number) => Math.floor(chance() * most);
     const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.startReadModels({ project: false }))];
-    const filters: FollowFilter[] = [
+    const filters: FollowedEventFilter[] = [
       {},
       { type: ['shipment.created'] },
       { shipment_id: `shp_${createNthTestShipmentToken(2)}` },

@@ -13,7 +13,7 @@ import {
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Filter for the events that a follower of the feed receives. */
-export interface FollowFilter {
+export interface FollowedEventFilter {
   /** Event types to include; all types if absent. */
   readonly type?: readonly EventType[] | undefined;
   readonly shipment_id?: string | undefined;
@@ -29,7 +29,11 @@ export interface EventLog {
   areReadModelsAt(place: HandledPosition, timeoutMs: number): Promise<boolean>;
   positionOfEvent(scope: WorkspaceScope, id: string): Promise<HandledPosition | undefined>;
   newestEvent(scope: WorkspaceScope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
-  readRange(scope: WorkspaceScope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
+  readRange(
+    scope: WorkspaceScope,
+    filter: FollowedEventFilter,
+    stretch: LogRange,
+  ): Promise<readonly PublishedEventRow[]>;
   readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   /** Returns the envelopes of as many leading rows as fit in one response. */
   envelopes(rows: readonly PublishedEventRow[]): Promise<RecreatedEvents>;
@@ -57,7 +61,7 @@ const MAX_ROWS_PER_READ = 200;
  * follower's connection.
  */
 const CATCH_UP_ROWS_PER_READ = 32;
-const MAX_CONCURRENT_CATCH_UPS = 4;
+const MAX_FOLLOWERS_CATCHING_UP_CONCURRENTLY = 4;
 /** Maximum milliseconds of one wait for new events. After each wait, the feed checks that it still has followers. */
 const POLL_TIMEOUT_MS = 1_000;
 const BYTES_PER_MIB = 1_048_576;
@@ -70,7 +74,7 @@ const BYTES_PER_MIB = 1_048_576;
 export class PublishedEventFeed {
   private readonly recent: RecentEventCache;
   private readonly encoded: LRUCache<string, EncodedPublicEvent>;
-  private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT_CATCH_UPS);
+  private readonly turns = new ConcurrencyLimiter(MAX_FOLLOWERS_CATCHING_UP_CONCURRENTLY);
   private readonly closing = new AbortController();
   /** Promise of the started shared reader; set while the feed has followers. */
   private started: Promise<void> | undefined;
@@ -97,7 +101,7 @@ export class PublishedEventFeed {
    */
   async followEvents(
     scope: WorkspaceScope,
-    filter: FollowFilter,
+    filter: FollowedEventFilter,
     after?: { readonly id: string } | 'beginning',
   ): Promise<PublishedEventFollower | undefined> {
     const place = typeof after === 'object' ? await this.log.positionOfEvent(scope, after.id) : '';
@@ -188,13 +192,13 @@ export class PublishedEventFeed {
     this.readingUpTo = chooseLaterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: MAX_ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
-      const events = this.recent.findScopeEvents(row);
+      const events = this.recent.findRecentEventsOfScope(row);
       return events === undefined ? [] : [{ row, events }];
     });
     const made = await this.convertRowsToFollowedEvents(followed.map(({ row }) => row));
     for (const [index, event] of made.entries()) {
       const events = followed[index]?.events;
-      if (event !== undefined && events !== undefined) this.recent.addEvent(events, event);
+      if (event !== undefined && events !== undefined) this.recent.cacheRecentEventIfFollowed(events, event);
     }
     this.deliveredUpTo = findLastCompletePosition(rows, followed[made.length]?.row, { upTo, limit: MAX_ROWS_PER_READ });
     for (const events of new Set(followed.map((one) => one.events))) events.wakeFollowers();
@@ -215,7 +219,7 @@ export class PublishedEventFeed {
   }
 
   /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
-  private readMissedEvents(scope: WorkspaceScope, filter: FollowFilter, stretch: LogRange) {
+  private readMissedEvents(scope: WorkspaceScope, filter: FollowedEventFilter, stretch: LogRange) {
     return this.turns.runWhenSlotIsFree(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
       const made = await this.convertRowsToFollowedEvents(rows);
@@ -265,7 +269,7 @@ function findLastCompletePosition(
   return told.length < rows.length || rows.length === limit ? (told.at(-1)?.position ?? upTo) : upTo;
 }
 
-function createEventMatcher({ type, shipment_id }: FollowFilter): (event: EncodedPublicEvent) => boolean {
+function createEventMatcher({ type, shipment_id }: FollowedEventFilter): (event: EncodedPublicEvent) => boolean {
   const stream = shipment_id === undefined ? undefined : toShipmentStreamName(shipment_id);
   return (event) =>
     (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);

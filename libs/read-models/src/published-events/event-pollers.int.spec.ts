@@ -3,14 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { EventEnvelope, EventType } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, StoredEvent } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
-import { findPublicEventOfStoredEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import { findPublicEventOfStoredEvent, upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, choosePropertyTestRounds } from '@tracking/testing';
 import { ACME_LIVE_SCOPE, createSampleException, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import { createSeededRandom } from '../../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { FollowFilter } from './event-feed.ts';
+import type { FollowedEventFilter } from './event-feed.ts';
 import { PublishedEventReader } from './published-events.ts';
 
 type Chance = () => number;
@@ -46,7 +46,7 @@ class Faults {
 
 const SHIPMENTS = 6;
 const shipment_id = `shp_${createNthTestShipmentToken(2)}`;
-const FILTERS: readonly FollowFilter[] = [
+const FILTERS: readonly FollowedEventFilter[] = [
   {},
   { type: ['exception.opened'] },
   { type: ['shipment.created', 'exception.opened'] },
@@ -74,12 +74,12 @@ describe('readers of the event log', () => {
     });
 
   /** Public events of the log that match, in log order. */
-  async function logged({ type, shipment_id }: FollowFilter): Promise<string[]> {
+  async function logged({ type, shipment_id }: FollowedEventFilter): Promise<string[]> {
     const events: StoredEvent[] = [];
     for (let n = 0; n < SHIPMENTS; n += 1)
       events.push(...(await world.engine.eventStore.read(world.writer.getShipmentStreamName(n))));
     const isWanted = (event: StoredEvent) => {
-      const announced: EventType | undefined = findPublicEventOfStoredEvent(toShipmentEvent(event))?.type;
+      const announced: EventType | undefined = findPublicEventOfStoredEvent(upcastStoredShipmentEvent(event))?.type;
       const isOfShipment = shipment_id === undefined || event.stream.endsWith(shipment_id.slice('shp_'.length));
       return announced !== undefined && (type?.includes(announced) ?? true) && isOfShipment;
     };
@@ -103,7 +103,7 @@ describe('readers of the event log', () => {
       let isOver = false;
 
       /** Continues after the last event received. */
-      const poller = async (models: ReadModels, filter: FollowFilter, limit: number) => {
+      const poller = async (models: ReadModels, filter: FollowedEventFilter, limit: number) => {
         const seen: string[] = [];
         for (;;) {
           const isLast = isOver;
@@ -116,7 +116,7 @@ describe('readers of the event log', () => {
         }
       };
       /** Continues at the last cursor received. */
-      const pager = async (models: ReadModels, filter: FollowFilter, limit: number) => {
+      const pager = async (models: ReadModels, filter: FollowedEventFilter, limit: number) => {
         const seen = new Set<string>();
         for (let after: SortValues | undefined; ;) {
           const isLast = isOver;
@@ -193,7 +193,7 @@ describe('readers of the event log', () => {
       await heal();
       expect(await projecting.listParkedShipments()).toEqual([]);
 
-      const expected = new Map<FollowFilter, string[]>();
+      const expected = new Map<FollowedEventFilter, string[]>();
       for (const filter of FILTERS) expected.set(filter, await logged(filter));
       isOver = true;
       const found = (await Promise.all(readers)).flatMap(({ filter, seen }) =>

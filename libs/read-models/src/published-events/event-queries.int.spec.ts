@@ -1,7 +1,7 @@
 import type { EmbeddedSqliteEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, UnavailableError } from '@tracking/ports';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
 import { ACME_LIVE_SCOPE, createShipmentEventForTest, createNthTestShipmentToken } from '../../test/shipment-events.ts';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
@@ -45,7 +45,7 @@ describe('event queries with an event that was handled long after it was stored'
       position,
       place,
       scope: ACME_LIVE_SCOPE,
-      event: toShipmentEvent(stored),
+      event: upcastStoredShipmentEvent(stored),
     };
     for (const row of publishedEventsReadModel.applyEventToRows(projected, () => undefined)) {
       names.set(row.id, name);

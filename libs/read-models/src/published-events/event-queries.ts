@@ -3,7 +3,7 @@ import { type Collection, type Filter, type Position, UnavailableError } from '@
 import { toShipmentStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toHandledPositionAfterLateEvents, toLogPosition } from '@tracking/subscriptions';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
-import { createScopeFilter, type QueryPage, type SortValues, toShardKeyValues } from '../read-model.ts';
+import { createScopeFilter, type QueryPage, type SortValues, toShardKeyValuesOfScope } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {
@@ -68,7 +68,7 @@ export class EventQueries {
       if (reached === undefined) return { items: [], next: undefined };
       const since = chooseLaterTimestamp(filter.since, this.active.getRetentionStart());
       const bounded = { ...filter, since, reached };
-      const range = await this.readLogPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
+      const range = await this.determinePositionRangeOfEventPage(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
       // Events older than the previous page are also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
@@ -95,7 +95,7 @@ export class EventQueries {
 
   /** Returns those events of the given ids that belong to the scope. @throws UnavailableError */
   async getEvents(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
-    const found = await (await this.active.openActiveGenerationRows()).getMany(ids, toShardKeyValues(scope));
+    const found = await (await this.active.openActiveGenerationRows()).getMany(ids, toShardKeyValuesOfScope(scope));
     return found.filter((row) => isResourceInScope(row, scope) && this.isEventRetained(row));
   }
 
@@ -158,7 +158,7 @@ export class EventQueries {
   }
 
   private async findEvent(rows: Collection<PublishedEventRow>, scope: WorkspaceScope, id: string) {
-    const row = await rows.get(id, toShardKeyValues(scope));
+    const row = await rows.get(id, toShardKeyValuesOfScope(scope));
     return row && isResourceInScope(row, scope) && this.isEventRetained(row) ? row : undefined;
   }
 
@@ -167,7 +167,7 @@ export class EventQueries {
   }
 
   /** Returns the range of positions that a page must read; undefined if the range is empty. */
-  private async readLogPositionRange(
+  private async determinePositionRangeOfEventPage(
     rows: Collection<PublishedEventRow>,
     scope: WorkspaceScope,
     filter: EventListQuery['filter'] & { readonly reached: HandledPosition },
@@ -207,7 +207,7 @@ async function readPublishedEventPage(
   const within = { ...createCreatedAtFilter(filter.since, filter.until), position };
   const sort = { fields: ['position'], descending: newestFirst };
   // The index is named, because the engine could choose the index of the whole scope for one shipment by mistake.
-  const by = filter.shipment_id === undefined ? {} : { index: 'by_stream', shards: toShardKeyValues(scope) };
+  const by = filter.shipment_id === undefined ? {} : { index: 'by_stream', shards: toShardKeyValuesOfScope(scope) };
   const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit, ...by });
   const pages = await Promise.all(createIndexRangeFilters(scope, filter).map(find));
   return pages

@@ -18,7 +18,7 @@ interface FollowedEventsOptions {
 }
 
 /** Size in bytes at which a batch for one follower ends. The last event of the batch can exceed it. */
-const BATCH_BYTES = 65_536;
+const EVENT_BATCH_BYTES_PER_FOLLOWER = 65_536;
 
 /** One follower of the log. It stores only its position, so a slow follower does not delay others. */
 export class PublishedEventFollower {
@@ -86,7 +86,7 @@ export class PublishedEventFollower {
 
   private takeEventBatch(events: readonly EncodedPublicEvent[]): readonly EncodedPublicEvent[] {
     let bytes = 0;
-    const past = events.findIndex((event) => (bytes += event.bytes.length) >= BATCH_BYTES);
+    const past = events.findIndex((event) => (bytes += event.bytes.length) >= EVENT_BATCH_BYTES_PER_FOLLOWER);
     const some = past < 0 ? events : events.slice(0, past + 1);
     this.place = some.at(-1)?.position ?? this.place;
     return some;
@@ -129,7 +129,7 @@ export class RecentEventsOfScope {
     return this.events.slice(from);
   }
 
-  addEvent(event: EncodedPublicEvent): void {
+  appendRecentEventOfScope(event: EncodedPublicEvent): void {
     this.events.push(event);
     this.newest = event;
   }
@@ -159,7 +159,7 @@ export class RecentEventCache {
     return this.scopes.size;
   }
 
-  findScopeEvents(scope: WorkspaceScope): RecentEventsOfScope | undefined {
+  findRecentEventsOfScope(scope: WorkspaceScope): RecentEventsOfScope | undefined {
     return this.scopes.get(createScopeKey(scope));
   }
 
@@ -179,9 +179,9 @@ export class RecentEventCache {
   }
 
   /** Keeps the event if its scope has followers that started before it. */
-  addEvent(scope: RecentEventsOfScope, event: EncodedPublicEvent): void {
+  cacheRecentEventIfFollowed(scope: RecentEventsOfScope, event: EncodedPublicEvent): void {
     if (this.scopes.get(scope.key) !== scope || event.position <= scope.start) return;
-    scope.addEvent(event);
+    scope.appendRecentEventOfScope(event);
     this.order.push({ scope, bytes: event.bytes.length });
     this.bytes += event.bytes.length;
     while (this.bytes > this.maxBytes) this.evictOldestEvent();

@@ -1,7 +1,7 @@
-import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
+import { storedEventTypes, upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
-  createDocumentRecord,
+  createSampleDocumentRecord,
   createSampleMilestone,
   createShipmentEventForTest,
   createSampleShipmentRecord,
@@ -15,7 +15,7 @@ const last = { containers: [] };
 const exception = { id: 'exc_1' };
 const estimate = createSampleMilestone(1, 'a', { classifier: 'estimated' });
 const actual = createSampleMilestone(1, 'a');
-const document = createDocumentRecord(1, 'a');
+const document = createSampleDocumentRecord(1, 'a');
 const stored = { document, object_id: 'obj-a' };
 const changed = { stored, previous: document };
 
@@ -60,7 +60,7 @@ function event(type: string, data: object): ProjectedEvent {
     stream,
     position: written.position,
     scope: ACME_LIVE_SCOPE,
-    event: toShipmentEvent(written),
+    event: upcastStoredShipmentEvent(written),
   };
 }
 const rowsOf = (given: ProjectedEvent) => publishedEventsReadModel.applyEventToRows(given, () => undefined);

@@ -64,7 +64,7 @@ export const publishedEventsReadModel: ReadModel<PublishedEventRow, 'published_e
 const DELETE_BATCH_SIZE = 200;
 /** Milliseconds of pause per millisecond of deleting, so that deletions do not delay new events. */
 const PAUSE_MS_PER_DELETION_MS = 4;
-const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
+const DEFAULT_PUBLISHED_EVENT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
   readonly active: Pick<ActiveGenerationSelector<ReadModelRow>, 'openActiveGenerationRows' | 'getRetentionStart'>;
@@ -80,7 +80,7 @@ export class EventSweeper {
   private readonly deleted: Counter;
 
   constructor(private readonly parts: EventSweeperOptions) {
-    const { leases, logger, metrics, sweepEveryMs = DEFAULT_SWEEP_INTERVAL_MS } = parts;
+    const { leases, logger, metrics, sweepEveryMs = DEFAULT_PUBLISHED_EVENT_SWEEP_INTERVAL_MS } = parts;
     this.deleted = metrics.createCounter(
       'published_events_deleted_total',
       'Published events deleted at the end of their retention',

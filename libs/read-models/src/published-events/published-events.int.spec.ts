@@ -5,7 +5,7 @@ import {
   type RecreatedEvents,
   evolveShipmentRecord,
   toPublicEvent,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
   ACME_LIVE_SCOPE,
@@ -47,7 +47,7 @@ describe('published events', () => {
       const scope = scopes.get(stream) ?? ACME_LIVE_SCOPE;
       let record: ShipmentRecord | undefined;
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
-        const event = toShipmentEvent(stored);
+        const event = upcastStoredShipmentEvent(stored);
         record = evolveShipmentRecord(record, event);
         const body = toPublicEvent(stored.id, event, { ...scope, record, exceptions: [] }, ADDRESSES);
         if (event.revision === revision && body) made.push(body);

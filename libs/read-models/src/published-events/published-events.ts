@@ -10,7 +10,7 @@ import type { EventListQuery } from './event-queries.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 /** Maximum size in bytes of the events in one response, as JSON. A page with larger events has fewer events. */
-const MAX_RESPONSE_BYTES = 8 * 1_048_576;
+const MAX_EVENT_PAGE_RESPONSE_BYTES = 8 * 1_048_576;
 /** Milliseconds that a page of the log waits for the read model to reach its position. */
 const READ_MODEL_POSITION_TIMEOUT_MS = 2_000;
 
@@ -69,7 +69,7 @@ export class PublishedEventReader {
         const { items, next } = await rows.listEvents(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      makeEvents: (references: readonly EventReference[]) => this.recreateEventsFromReferences(references),
+      makeEvents: (references: readonly EventReference[]) => this.recreatePublishedEventsFromReferences(references),
       find: (scope: WorkspaceScope, ids: readonly string[]) => rows.getEvents(scope, ids),
     };
   }
@@ -102,14 +102,14 @@ export class PublishedEventReader {
     if (references.length === 0) return { events: [], covered: 0 };
     for (let count = references.length; ; count = Math.ceil(count / 2)) {
       try {
-        return await this.makeEvents(references.slice(0, count), MAX_RESPONSE_BYTES);
+        return await this.makeEvents(references.slice(0, count), MAX_EVENT_PAGE_RESPONSE_BYTES);
       } catch (error) {
         if (error instanceof UnavailableError || count <= 1) throw error;
       }
     }
   }
 
-  private async recreateEventsFromReferences(
+  private async recreatePublishedEventsFromReferences(
     references: readonly EventReference[],
   ): Promise<readonly PublishedEvent[]> {
     const all: PublishedEvent[] = [];

@@ -30,7 +30,7 @@ interface TermReadsOfScope {
  * Combines reads of rows by their terms into one request: those of one turn of the event loop, and those that arrive
  * within 5 ms while a request runs. Reads of different workspaces or environments are never combined.
  */
-export class TermReadCombiner {
+export class ConcurrentTermReadBatcher {
   private readonly groups = new Map<string, TermReadsOfScope>();
 
   /** @param limit maximum number of rows of each read */

@@ -119,7 +119,7 @@ export function toRowFilter(
       gte: createWordIndexEntry(word),
       lt: createWordIndexEntry(prefixUpperBound(word)),
     })),
-    ranges: toSortFieldRanges(filter),
+    ranges: convertTimeFiltersToFieldRanges(filter),
     common: hasOpen === false ? { has_open_exceptions: false } : {},
   };
 }
@@ -130,7 +130,7 @@ export function areConditionsUnsatisfiable({ statuses, alternatives }: ShipmentL
 }
 
 /** Returns all conditions that can select an index range, usually the most selective condition first. */
-export function listConditionsSelectingIndexRange(conditions: ShipmentListConditions): readonly LeadingCondition[] {
+export function listConditionsUsableForIndexRange(conditions: ShipmentListConditions): readonly LeadingCondition[] {
   const { terms, alternatives, statuses, words, ranges } = conditions;
   return [
     ...terms.map((one) => ({ by: 'term', term: one }) as const),
@@ -257,7 +257,7 @@ function dropPrefixWords(words: readonly string[]): readonly string[] {
   return longest.sort((one, other) => other.length - one.length);
 }
 
-function toSortFieldRanges(filter: ShipmentListFilter): ShipmentListConditions['ranges'] {
+function convertTimeFiltersToFieldRanges(filter: ShipmentListFilter): ShipmentListConditions['ranges'] {
   const ranges: { [Field in ShipmentSortField]?: FieldBounds } = {};
   for (const name of listFilterNamesOfFilterKinds('time')) {
     const value = filter[name];

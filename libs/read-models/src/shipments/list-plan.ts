@@ -13,14 +13,14 @@ import {
   createFiltersPerIndexRange,
   createFiltersOfLeadingCondition,
   type LeadingCondition,
-  listConditionsSelectingIndexRange,
+  listConditionsUsableForIndexRange,
   type ShipmentSortOrder,
   type ShipmentSortField,
 } from './list-conditions.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 /** Plan for reading the rows of a list. */
-interface ListPlan {
+interface ListQueryPlan {
   readonly index: string;
   /** Complete filters, one for each range of the index. No row is in two ranges. */
   readonly filters: readonly Filter[];
@@ -78,14 +78,14 @@ export async function chooseListPlan(
   listed: ScopedRowsWithBounds,
   conditions: ShipmentListConditions,
   { field }: ShipmentSortOrder,
-): Promise<ListPlan> {
+): Promise<ListQueryPlan> {
   const { scope, bounds } = listed;
   const planWith = (lead: LeadingCondition | undefined) => ({
     index: lead === undefined ? getSortIndexName(field) : getIndexName(lead),
     filters: createFiltersPerIndexRange(scope, conditions, lead),
     visit: divideVisitLimit(bounds.stretch, WALK_COST_PER_WORD * conditions.words.length),
   });
-  const leads = listConditionsSelectingIndexRange(conditions);
+  const leads = listConditionsUsableForIndexRange(conditions);
   const inOrder = leads.filter((lead) => isIndexRangeInListOrder(field, lead));
   const others = leads.filter((lead) => !(lead.by === 'time' && lead.field === field));
   const [only] = others;
@@ -156,13 +156,13 @@ function getSortIndexName(field: ShipmentSortField): string {
 /** Reads one page of a list. */
 export function readListPage(
   { rows, bounds }: ScopedRowsWithBounds,
-  plan: ListPlan,
+  plan: ListQueryPlan,
   order: ShipmentSortOrder,
   { limit, after }: { readonly limit: number; readonly after?: SortValues | undefined },
 ): Promise<RowPage<ShipmentReadModelRow>> {
   const { visit } = plan;
   const { stretches } = bounds;
-  const parts = splitIntoListParts(plan, order, after);
+  const parts = splitShipmentListByEtaPresence(plan, order, after);
   const bytes = bounds.bytes / parts.length;
   return readPageFromConsecutiveListParts(parts, limit, (part, wanted) =>
     plan.few
@@ -174,8 +174,8 @@ export function readListPage(
 /**
  * Splits the list into shipments with and without an ETA, so that shipments without one are last in both directions.
  */
-function splitIntoListParts(
-  { index, filters }: ListPlan,
+function splitShipmentListByEtaPresence(
+  { index, filters }: ListQueryPlan,
   { field, descending }: ShipmentSortOrder,
   after: SortValues | undefined,
 ): readonly IndexRangesOfListPart[] {

@@ -1,7 +1,7 @@
 import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
-import { type QueryPage, toShardKeyValues } from '../read-model.ts';
+import { type QueryPage, toShardKeyValuesOfScope } from '../read-model.ts';
 import {
   type ShipmentListConditions,
   matchesListConditions,
@@ -20,7 +20,7 @@ interface ShipmentsByIdSource {
 /** Number of rows per read. It limits the memory that is used in addition to the page. */
 const ROWS_PER_READ = 10;
 
-interface SizedRecord {
+interface ShipmentRecordWithByteSize {
   readonly record: ShipmentRecord;
   readonly bytes: number;
 }
@@ -35,11 +35,11 @@ export async function readShipmentPageByIds(
   const { field, descending } = order;
   const placeOf = (record: ShipmentRecord) => [record[field], record.id] as const;
   const wanted = [...new Set(ids)];
-  let kept: readonly SizedRecord[] = [];
+  let kept: readonly ShipmentRecordWithByteSize[] = [];
   // The first record that did not fit. This record and all later ones belong to later pages.
   let beyond: ShipmentRecord | undefined;
   for (let from = 0; from < wanted.length; from += ROWS_PER_READ) {
-    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardKeyValues(scope));
+    const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardKeyValuesOfScope(scope));
     const end = beyond && placeOf(beyond);
     const fitting = found
       .filter((row) => isResourceInScope(row, scope) && matchesListConditions(row.record, conditions))
@@ -57,7 +57,7 @@ export async function readShipmentPageByIds(
 }
 
 /** Returns how many leading records fit within the bytes, at least one. */
-function countRecordsWithinBytes(all: readonly SizedRecord[], maxBytes: number): number {
+function countRecordsWithinBytes(all: readonly ShipmentRecordWithByteSize[], maxBytes: number): number {
   let left = maxBytes;
   const beyond = all.findIndex(({ bytes }, index) => (left -= bytes) < 0 && index > 0);
   return beyond === -1 ? all.length : beyond;

@@ -8,7 +8,7 @@ import {
   toShipmentRow,
 } from '../../test/listed-shipments.ts';
 import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
-import { TermReadCombiner } from './combined-term-reads.ts';
+import { ConcurrentTermReadBatcher } from './combined-term-reads.ts';
 import { DUPLICATE_SEARCH_FIRST_READ_ROWS, findPossibleDuplicateShipments } from './possible-duplicates.ts';
 import { type ShipmentReadModelRow, shipmentsReadModel } from './shipment-rows.ts';
 
@@ -80,7 +80,7 @@ describe('combined reads of rows by their terms', () => {
     },
   };
   const readAll = (...terms: readonly (readonly string[])[]) => {
-    const reads = new TermReadCombiner(LIMIT);
+    const reads = new ConcurrentTermReadBatcher(LIMIT);
     return Promise.all(
       terms.map(async (each) => (await reads.readRows(rows, ACME_LIVE_SCOPE, each)).map(({ id }) => id).join()),
     );
@@ -99,7 +99,7 @@ describe('combined reads of rows by their terms', () => {
   });
 
   it('of different environments are different requests', async () => {
-    const reads = new TermReadCombiner(LIMIT);
+    const reads = new ConcurrentTermReadBatcher(LIMIT);
     await Promise.all([reads.readRows(rows, ACME_LIVE_SCOPE, ['a']), reads.readRows(rows, TEST, ['a'])]);
     expect(requests.map(({ filter }) => filter?.['environment']).sort()).toEqual(['live', 'test']);
   });
@@ -124,7 +124,7 @@ describe('combined reads of rows by their terms', () => {
 
   it('fail together, and later ones are not affected', async () => {
     const failing = { find: () => Promise.reject(new Error('away')) };
-    const reads = new TermReadCombiner(LIMIT);
+    const reads = new ConcurrentTermReadBatcher(LIMIT);
     const failed = await Promise.allSettled(['a', 'b'].map((term) => reads.readRows(failing, ACME_LIVE_SCOPE, [term])));
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).toEqual([]);
@@ -132,7 +132,7 @@ describe('combined reads of rows by their terms', () => {
 
   it('read the rows of the generation that was asked for', async () => {
     const pending = Promise.withResolvers<readonly ShipmentReadModelRow[]>();
-    const reads = new TermReadCombiner(LIMIT);
+    const reads = new ConcurrentTermReadBatcher(LIMIT);
     const former = reads.readRows({ find: () => pending.promise }, ACME_LIVE_SCOPE, ['a']);
     answers = [[row('new', 'a')]];
     expect((await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).map(({ id }) => id)).toEqual(['new']);
@@ -150,7 +150,7 @@ describe('combined reads of rows by their terms', () => {
         return requests.length === 1 ? pending.promise : Promise.resolve([]);
       },
     };
-    const reads = new TermReadCombiner(LIMIT);
+    const reads = new ConcurrentTermReadBatcher(LIMIT);
     const first = reads.readRows(slow, ACME_LIVE_SCOPE, ['a']);
     await sent.promise;
     const others = ['b', 'c'].map((term) => reads.readRows(slow, ACME_LIVE_SCOPE, [term]));

@@ -21,12 +21,12 @@ const MAX_POSSIBLE_DUPLICATE_SHIPMENTS = 5;
 /** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
 export const DUPLICATE_SEARCH_FIRST_READ_ROWS = 10;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
-const MAX_VISITED_ROWS_PER_TERM = 200;
+const MAX_VISITED_ROWS_PER_REFERENCE = 200;
 const MAX_ROWS_VISITED_FOR_DUPLICATES = 2_000;
 /**
  * Maximum number of references that the second read queries, one after another. Duplicates share nearly all references.
  */
-const MAX_QUERIED_REFERENCES = 20;
+const MAX_REFERENCES_QUERIED_FOR_DUPLICATES = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Returns a filter for rows that have at least one of the terms. */
@@ -62,8 +62,8 @@ export async function findPossibleDuplicateShipments(
   };
   // Carriers reuse containers for years, and tests may use one container for all shipments.
   if (found.length >= DUPLICATE_SEARCH_FIRST_READ_ROWS) {
-    const asked = terms.slice(0, MAX_QUERIED_REFERENCES);
-    const visit = Math.min(MAX_VISITED_ROWS_PER_TERM, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
+    const asked = terms.slice(0, MAX_REFERENCES_QUERIED_FOR_DUPLICATES);
+    const visit = Math.min(MAX_VISITED_ROWS_PER_REFERENCE, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
     for (const one of asked)
       if (others.size < MAX_POSSIBLE_DUPLICATE_SHIPMENTS) add(await findNewestActiveShipment(rows, scope, one, visit));
   }

@@ -2,8 +2,8 @@ import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, UnavailableError } from '@tracking/ports';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
-import { createScopeFilter, type QueryPage, toShardKeyValues } from '../read-model.ts';
-import { TermReadCombiner } from './combined-term-reads.ts';
+import { createScopeFilter, type QueryPage, toShardKeyValuesOfScope } from '../read-model.ts';
+import { ConcurrentTermReadBatcher } from './combined-term-reads.ts';
 import {
   areConditionsUnsatisfiable,
   toRowFilter,
@@ -41,7 +41,7 @@ export type ShipmentOfContainer = Pick<ShipmentRecord, 'id' | 'status'>;
 /** Maximum number of shipments per container that are candidates for a milestone, newest first. */
 const MAX_CANDIDATE_SHIPMENTS_PER_MILESTONE_CONTAINER = 50;
 /** Maximum number of shipments that are read for a value to find the one with exactly this spelling. */
-const MAX_SHIPMENTS_READ_PER_SPELLING = 10;
+const MAX_SHIPMENTS_READ_TO_MATCH_SPELLING = 10;
 /** Rows per value that one query of several values reads. A container rarely has more shipments. */
 const MAX_ROWS_READ_PER_VALUE = 10;
 /** Maximum number of reference values per query. */
@@ -50,7 +50,7 @@ const NEWEST_FIRST: ShipmentSortOrder = { field: 'created_at', descending: true 
 
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
-  private readonly termReads = new TermReadCombiner(DUPLICATE_SEARCH_FIRST_READ_ROWS);
+  private readonly termReads = new ConcurrentTermReadBatcher(DUPLICATE_SEARCH_FIRST_READ_ROWS);
 
   constructor(
     private readonly active: Pick<
@@ -70,7 +70,7 @@ export class ShipmentQueries {
     scope: WorkspaceScope,
     id: string,
   ): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
-    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValues(scope));
+    const row = await (await this.active.openActiveGenerationRows()).get(id, toShardKeyValuesOfScope(scope));
     if (!row || !isResourceInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
@@ -133,7 +133,7 @@ export class ShipmentQueries {
     const found = await this.findByReference(
       scope,
       { field, values },
-      Math.max(atMost, MAX_SHIPMENTS_READ_PER_SPELLING),
+      Math.max(atMost, MAX_SHIPMENTS_READ_TO_MATCH_SPELLING),
     );
     return new Map(
       [...found].map(([value, rows]) => {

@@ -4,7 +4,7 @@ import {
   createSampleShipmentRecord,
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsReadModel } from './shipment-rows.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
@@ -13,7 +13,13 @@ const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
   const stored = { ...createShipmentEventForTest({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
+  return {
+    id: stored.id,
+    stream,
+    position: stored.position,
+    scope: undefined,
+    event: upcastStoredShipmentEvent(stored),
+  };
 }
 const created = event(0, 'shipment.created.v1', {
   ...ACME_LIVE_SCOPE,
@@ -27,7 +33,7 @@ const apply = (each: typeof created, before?: ShipmentReadModelRow) =>
 
 describe('rows of shipments', () => {
   it('a created shipment has a row of its scope with the list fields', () => {
-    expect(shipmentsReadModel.listRowIdsToRead?.(created)).toEqual([]);
+    expect(shipmentsReadModel.listRowIdsNeededToProjectEvent?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
         id: `shp_${createNthTestShipmentToken(1)}`,
@@ -44,7 +50,9 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsReadModel.listRowIdsToRead?.(delivered)).toEqual([`shp_${createNthTestShipmentToken(1)}`]);
+    expect(shipmentsReadModel.listRowIdsNeededToProjectEvent?.(delivered)).toEqual([
+      `shp_${createNthTestShipmentToken(1)}`,
+    ]);
     const [after] = apply(delivered, before);
     expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE_SCOPE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));

@@ -35,7 +35,8 @@ export const shipmentsReadModel: ReadModel<ShipmentReadModelRow, 'shipments'> = 
   scoped: true,
 
   // The first event reads no earlier row. If the first event is repeated, all later events are repeated too.
-  listRowIdsToRead: ({ stream, event }) => (event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)]),
+  listRowIdsNeededToProjectEvent: ({ stream, event }) =>
+    event.revision === 0 ? [] : [convertStreamNameToShipmentId(stream)],
 
   applyEventToRows({ stream, position, event }, row) {
     const before = row(convertStreamNameToShipmentId(stream));
@@ -49,7 +50,7 @@ export const shipmentsReadModel: ReadModel<ShipmentReadModelRow, 'shipments'> = 
     const record = evolveShipmentRecord(before?.record, event);
     return [
       {
-        ...pickSortAndFilterFields(record),
+        ...pickSortAndFilterFieldsOfShipment(record),
         terms: listShipmentSearchTerms(record, before),
         ...pickScopeFields(scope),
         id: convertStreamNameToShipmentId(stream),
@@ -63,6 +64,12 @@ export const shipmentsReadModel: ReadModel<ShipmentReadModelRow, 'shipments'> = 
   weight: ({ record }) => computeRecordMemoryWeight(record),
 };
 
-function pickSortAndFilterFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
+function pickSortAndFilterFieldsOfShipment({
+  created_at,
+  updated_at,
+  eta,
+  status,
+  open_exceptions_count,
+}: ShipmentRecord) {
   return { created_at, updated_at, eta, status, has_open_exceptions: open_exceptions_count > 0 };
 }

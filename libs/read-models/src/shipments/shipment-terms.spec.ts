@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import { createRandomShipmentRecord, createSeededRandom } from '../../test/listed-shipments.ts';
 import {
   ACME_LIVE_SCOPE,
@@ -33,7 +33,9 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
     const before =
       throughStore && last !== undefined ? (JSON.parse(JSON.stringify(last)) as ShipmentReadModelRow) : last;
     const projected = { id: stored.id, stream: stored.stream, position: stored.position, scope: undefined };
-    rows.push(...shipmentsReadModel.applyEventToRows({ ...projected, event: toShipmentEvent(stored) }, () => before));
+    rows.push(
+      ...shipmentsReadModel.applyEventToRows({ ...projected, event: upcastStoredShipmentEvent(stored) }, () => before),
+    );
   }
   return rows;
 }

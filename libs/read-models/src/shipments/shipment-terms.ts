@@ -188,7 +188,7 @@ const RARELY_CHANGED_TERM_FIELDS: readonly (keyof ShipmentRecord)[] = [
   'consignee',
   'legs',
 ];
-const VOLATILE_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
+const OFTEN_CHANGED_TERM_FIELDS: readonly (keyof ShipmentRecord)[] = ['status', 'open_exceptions_count'];
 
 /**
  * Returns all search terms of a shipment, each once. Terms depend on the record alone; the terms of unchanged fields
@@ -201,7 +201,7 @@ export function listShipmentSearchTerms(
   const isSame = (field: keyof ShipmentRecord) => record[field] === before?.record[field];
   if (before === undefined || !RARELY_CHANGED_TERM_FIELDS.every(isSame))
     return [...listIndexTermsOfStatusAndExceptions(record), ...listStableSearchTerms(record)];
-  if (VOLATILE_FIELDS.every(isSame)) return before.terms;
+  if (OFTEN_CHANGED_TERM_FIELDS.every(isSame)) return before.terms;
   return [
     ...listIndexTermsOfStatusAndExceptions(record),
     ...before.terms.slice(listIndexTermsOfStatusAndExceptions(before.record).length),

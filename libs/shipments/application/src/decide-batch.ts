@@ -12,7 +12,7 @@ import {
   findRevisionAppendedByCommand,
   type ShipmentCommand,
   type ShipmentState,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { createIdOfShipmentPart } from './ids.ts';
@@ -191,7 +191,7 @@ export async function* findStoredCommandOutcomes(
     const commandId = readCommandId(events[0]);
     const isFound = missing.delete(commandId);
     if (isFound || unfolded.length >= MAX_EVENTS_PER_READ) {
-      before = fold(unfolded.map(toShipmentEvent), before);
+      before = fold(unfolded.map(upcastStoredShipmentEvent), before);
       unfolded = [];
     }
     if (isFound) yield { commandId, before, events };
@@ -228,7 +228,7 @@ export function rebuildAnswerToCommand(
   { before, events: stored }: StoredEventsOfCommand,
   context: DecideContext,
 ): AnswerWithPosition<ShipmentAnswer> {
-  const events = stored.map(toShipmentEvent);
+  const events = stored.map(upcastStoredShipmentEvent);
   const last = stored.at(-1);
   const after = fold(events, before);
   if (last === undefined || after === undefined)

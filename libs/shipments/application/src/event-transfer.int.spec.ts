@@ -4,7 +4,7 @@ import { type EventStore, MAX_APPEND_BYTES, UnavailableError, computeEventBytes 
 import { MAX_EVENT_BYTES_PER_COMMAND } from './decide-batch.ts';
 import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
-import { createEventImportAndExport, createNextEventTimeFinder } from './operations.ts';
+import { createEventImportAndExport, createNextEventRecordingTimeFinder } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
   const engine = await TestEngine.openTestEngine();
@@ -57,7 +57,7 @@ const refused = async (importing: Promise<unknown>) => {
 
 it('finds when the first event after a position was recorded', () =>
   withStore(async (store) => {
-    const findTimeAfter = createNextEventTimeFinder(createEventImportAndExport(store));
+    const findTimeAfter = createNextEventRecordingTimeFinder(createEventImportAndExport(store));
     expect(await findTimeAfter(null)).toBeUndefined();
     const service = createShipmentsReplica(store);
     await service.upsertShipment(createUpsertCommand({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
-import { createShipmentIdFromToken, toShipmentToken } from '@tracking/shipments-domain';
+import { createShipmentIdFromToken, removeShipmentIdPrefix } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
 /** Alphabet of base32 (RFC 4648), in lower case. */
@@ -59,7 +59,7 @@ export function createShipmentId(
  * token, so that a later command finds the stream from the id alone.
  */
 export function createIdOfShipmentPart(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${toShipmentToken(shipmentId)}${computeHashOfTexts(80, commandId, kind, String(n))}`;
+  return `${kind}_${removeShipmentIdPrefix(shipmentId)}${computeHashOfTexts(80, commandId, kind, String(n))}`;
 }
 
 /**

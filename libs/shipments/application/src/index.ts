@@ -20,7 +20,7 @@ export {
   type ShipmentOperations,
   createEventOperations,
   createEventMakerCallingEventStoreProcess,
-  createNextEventTimeFinder,
+  createNextEventRecordingTimeFinder,
   findShipmentIdOfOperationRequest,
 } from './operations.ts';
 export { DEFAULT_PARTITIONS, ALLOWED_PARTITION_COUNTS, PartitionCountManager } from '@tracking/subscriptions';
@@ -50,7 +50,7 @@ export type {
   PageEnd,
   ReadShipmentHistoryRequest,
   ReadPage,
-  ShipmentReads,
+  ShipmentStreamReads,
   UnnamedHistoryEntry,
 } from './reads/shipment-reads.ts';
 
@@ -70,7 +70,7 @@ export {
   type CompleteUploadCommand,
   type ContainerMatchCandidate,
   type ContainerPatchAnswer,
-  type CorrectMilestone,
+  type CorrectMilestoneCommand,
   type CorrectMilestoneAnswer,
   type DeleteDocumentCommand,
   type DocumentAnswer,
@@ -107,6 +107,6 @@ export {
   normaliseCode,
   parseShipmentId,
   parseShipmentIdOfPart,
-  selectShipmentsMatchingContainer,
+  selectShipmentsForContainerMilestone,
   toShipmentResource,
 } from '@tracking/shipments-domain';

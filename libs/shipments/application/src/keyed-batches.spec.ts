@@ -19,8 +19,8 @@ describe('KeyedBatches', () => {
   it('handles one key in order, later items of the key together, and keys concurrently', async () => {
     const { seen, handle, open } = gated();
     const batches = new KeyedBatchQueues(handle, limits);
-    const answers = [1, 2, 3].map((item) => batches.enqueueItem('a', item));
-    answers.push(batches.enqueueItem('b', 4));
+    const answers = [1, 2, 3].map((item) => batches.enqueueItemAndAwaitResult('a', item));
+    answers.push(batches.enqueueItemAndAwaitResult('b', 4));
     expect(seen).toEqual([
       { key: 'a', items: [1] },
       { key: 'b', items: [4] },
@@ -33,7 +33,7 @@ describe('KeyedBatches', () => {
   it('limits the size of a batch', async () => {
     const { seen, handle, open } = gated();
     const batches = new KeyedBatchQueues(handle, limits);
-    const answers = Array.from({ length: 21 }, (_, item) => batches.enqueueItem('a', item));
+    const answers = Array.from({ length: 21 }, (_, item) => batches.enqueueItemAndAwaitResult('a', item));
     open();
     await Promise.all(answers);
     expect(seen.map(({ items }) => items.length)).toEqual([1, 10, 10]);
@@ -43,14 +43,14 @@ describe('KeyedBatches', () => {
   it('is busy when a key or all queues are full; afterwards it accepts more', async () => {
     const { handle, open } = gated();
     const batches = new KeyedBatchQueues(handle, limits);
-    const accepted = Array.from({ length: 21 }, (_, item) => batches.enqueueItem('a', item));
-    await expect(batches.enqueueItem('a', 21)).rejects.toThrow(BusyError);
-    for (let n = 0; n < 9; n++) accepted.push(batches.enqueueItem(`other ${n}`, n));
-    await expect(batches.enqueueItem('one more', 0)).rejects.toThrow(BusyError);
+    const accepted = Array.from({ length: 21 }, (_, item) => batches.enqueueItemAndAwaitResult('a', item));
+    await expect(batches.enqueueItemAndAwaitResult('a', 21)).rejects.toThrow(BusyError);
+    for (let n = 0; n < 9; n++) accepted.push(batches.enqueueItemAndAwaitResult(`other ${n}`, n));
+    await expect(batches.enqueueItemAndAwaitResult('one more', 0)).rejects.toThrow(BusyError);
     expect(batches.depth).toBe(30);
     open();
     await Promise.all(accepted);
-    await expect(batches.enqueueItem('a', 22)).resolves.toBe('a22');
+    await expect(batches.enqueueItemAndAwaitResult('a', 22)).resolves.toBe('a22');
     expect(batches.depth).toBe(0);
   });
 
@@ -61,10 +61,10 @@ describe('KeyedBatches', () => {
         answer(item);
       }
     }, limits);
-    const answers = [0, 1, 2, 3].map((item) => batches.enqueueItem('a', item));
+    const answers = [0, 1, 2, 3].map((item) => batches.enqueueItemAndAwaitResult('a', item));
     const [zero, one, two, three] = await Promise.allSettled(answers);
     expect([zero, one].map((each) => each?.status)).toEqual(['fulfilled', 'fulfilled']);
     expect([two, three].map((each) => each?.status)).toEqual(['rejected', 'rejected']);
-    await expect(batches.enqueueItem('a', 5)).resolves.toBe(5);
+    await expect(batches.enqueueItemAndAwaitResult('a', 5)).resolves.toBe(5);
   });
 });

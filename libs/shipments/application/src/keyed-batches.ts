@@ -44,7 +44,7 @@ export class KeyedBatchQueues<T, R> {
    * Queues an item. Resolves with the result of the item.
    * @throws BusyError if the queue of the key or all queues together are full
    */
-  async enqueueItem(key: string, item: T): Promise<R> {
+  async enqueueItemAndAwaitResult(key: string, item: T): Promise<R> {
     const queue = this.queues.get(key);
     if (this.unanswered >= this.limits.total || (queue?.length ?? 0) >= this.limits.perKey) {
       throw new BusyError('shipments', 'too many commands are queued');

@@ -81,7 +81,7 @@ export function createEventMakerCallingEventStoreProcess({
  * Returns a function that finds when the first event after a position was recorded. Its result is undefined if there is
  * none.
  */
-export function createNextEventTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
+export function createNextEventRecordingTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
   return async (after: Position | null): Promise<Timestamp | undefined> => {
     const { events } = await exportEvents({ after, limit: 1 });
     return events[0] && (events[0].metadata['recorded_at'] as Timestamp);
@@ -175,7 +175,7 @@ export function createEventImportAndExport(
           try {
             for (const piece of splitEventsIntoAppends(some)) await appendExportedEvents(store, piece);
           } catch (error) {
-            if (!skipConflicts || !(error instanceof DifferentHistoryError)) throw error;
+            if (!skipConflicts || !(error instanceof ImportedShipmentHistoryDiffersError)) throw error;
             skipped += some.filter(({ revision }) => revision >= error.revision).length;
             conflicts.push(await describeImportConflict(store, error));
           }
@@ -237,7 +237,7 @@ async function appendExportedEvents(store: EventStore, events: readonly Exported
     if (!(error instanceof VersionConflictError)) throw error;
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
     const differing = there.length === 0 ? 0 : there.findIndex(({ id }, index) => id !== events[index]?.id);
-    if (differing >= 0) throw new DifferentHistoryError(first.stream, first.revision + differing);
+    if (differing >= 0) throw new ImportedShipmentHistoryDiffersError(first.stream, first.revision + differing);
     await appendExportedEvents(store, events.slice(there.length));
   }
 }
@@ -287,7 +287,7 @@ function createEventTooLargeError({ stream, revision }: ExportedEvent): DomainEr
 }
 
 /** Error for an import of a shipment that the store already has with other events. */
-class DifferentHistoryError extends DomainError {
+class ImportedShipmentHistoryDiffersError extends DomainError {
   constructor(
     readonly stream: string,
     /** Revision of the first event that differs from the stored event. */
@@ -307,7 +307,7 @@ interface ShipmentCreationEventData {
 /** Describes the stored shipment of a conflict, with data of its first event. */
 async function describeImportConflict(
   store: EventStore,
-  { stream, revision }: DifferentHistoryError,
+  { stream, revision }: ImportedShipmentHistoryDiffersError,
 ): Promise<ImportConflict> {
   const [created] = await store.read(stream, { from: 0, to: 0 });
   const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<ShipmentCreationEventData>;

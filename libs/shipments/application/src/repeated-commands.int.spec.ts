@@ -10,7 +10,7 @@ import {
   createPatchContainerCommand,
   EMPTY_PLACE_LOOKUP,
   createReopenShipmentCommand,
-  createResolveExceptionCommand,
+  createSampleResolveExceptionCommand,
   createRetractMilestoneCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
@@ -75,7 +75,7 @@ describe('a repeated command', () => {
     const exceptionId = opened.answer.exception.id;
     const [taking, ending] = [
       createAcknowledgeExceptionCommand(id, exceptionId, 'Kim'),
-      createResolveExceptionCommand(id, exceptionId),
+      createSampleResolveExceptionCommand(id, exceptionId),
     ];
     const taken = await shipments.acknowledgeException(taking);
     await shipments.acknowledgeException(createAcknowledgeExceptionCommand(id, exceptionId, 'Sam'));

@@ -7,7 +7,7 @@ import {
   type ShipmentEvent,
   type ShipmentEventBody,
   type ShipmentState,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 
@@ -32,11 +32,11 @@ export function countCharactersKeptByEvent({ type, data }: { readonly type: stri
   const { drops = [], ...added } = data as { readonly drops?: readonly string[] };
   const { length } = JSON.stringify(added);
   // A dropped milestone is about as long as the milestone that the event adds. The ids of dropped ones are not kept.
-  return length - drops.length * (length - DROPPED_REPORT_MEMORY_CHARACTERS);
+  return length - drops.length * (length - ESTIMATED_CHARACTERS_PER_DROPPED_REPORT);
 }
 
 /** Characters that take as much memory as the times of a dropped report. */
-const DROPPED_REPORT_MEMORY_CHARACTERS = 24;
+const ESTIMATED_CHARACTERS_PER_DROPPED_REPORT = 24;
 
 /**
  * Returns a command's event in the form for appending, without its position in the store. Each decision has its own
@@ -113,7 +113,7 @@ export async function readShipment(
   for await (const events of readEventsInSlices(store, stream, {
     from: known === undefined ? 0 : known.revision + 1,
   })) {
-    state = fold(events.map(toShipmentEvent), state);
+    state = fold(events.map(upcastStoredShipmentEvent), state);
     characters = events.reduce((sum, event) => sum + countCharactersKeptByEvent(event), characters);
     last = events.at(-1);
   }
@@ -128,7 +128,7 @@ export interface ShipmentCacheLimits {
 }
 
 /** Bytes of a command's id and revision in memory. */
-const BYTES_PER_COMMAND = 150;
+const MEMORY_BYTES_PER_REMEMBERED_COMMAND = 150;
 
 /**
  * Estimates the heap bytes of a folded shipment from the length of its text. Clients decide how long lists and notes
@@ -136,7 +136,12 @@ const BYTES_PER_COMMAND = 150;
  */
 export function estimateShipmentHeapBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
   const lasting = Math.max(0, characters);
-  return 1_000 + 2 * JSON.stringify(state.record).length + lasting + BYTES_PER_COMMAND * state.commands.length;
+  return (
+    1_000 +
+    2 * JSON.stringify(state.record).length +
+    lasting +
+    MEMORY_BYTES_PER_REMEMBERED_COMMAND * state.commands.length
+  );
 }
 
 /**

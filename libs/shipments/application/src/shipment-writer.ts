@@ -100,7 +100,10 @@ export class ShipmentCommandExecutor {
   /** Executes a command. @throws DomainError, UnavailableError if the outcome is unknown, BusyError */
   async executeCommand(command: ShipmentCommand): Promise<AnswerWithPosition<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
-    const submitted = this.batches.enqueueItem(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
+    const submitted = this.batches.enqueueItemAndAwaitResult(command.shipment_id, {
+      command,
+      deadline: monotonicMs() + deadlineMs,
+    });
     return await withDeadline(submitted, silenceMs, () => new UnavailableError('event store', 'no response in time'));
   }
 
@@ -215,7 +218,7 @@ export class ShipmentCommandExecutor {
         isTransient: (error) => unknown !== undefined && error instanceof UnavailableError,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
-          if (unknown === undefined) this.logRepeatedAppend(batch.commands, error.message);
+          if (unknown === undefined) this.logAppendRepeatedAfterUnknownOutcome(batch.commands, error.message);
           unknown = error;
         },
       });
@@ -226,7 +229,7 @@ export class ShipmentCommandExecutor {
     }
   }
 
-  private logRepeatedAppend(commands: readonly ShipmentCommand[], reason: string): void {
+  private logAppendRepeatedAfterUnknownOutcome(commands: readonly ShipmentCommand[], reason: string): void {
     for (const command of commands) {
       const { shipment_id } = command;
       this.options.logger.warn(

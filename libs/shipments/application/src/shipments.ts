@@ -19,7 +19,7 @@ import {
   type CheckRulesAnswer,
   type CompleteUploadCommand,
   type ContainerPatchAnswer,
-  type CorrectMilestone,
+  type CorrectMilestoneCommand,
   type CorrectMilestoneAnswer,
   type DeleteDocumentCommand,
   type DocumentAnswer,
@@ -146,7 +146,9 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
     return this.executeCommand({ ...request, type: 'RecordMilestone' });
   }
 
-  correctMilestone(request: CommandRequest<CorrectMilestone>): Promise<AnswerWithPosition<CorrectMilestoneAnswer>> {
+  correctMilestone(
+    request: CommandRequest<CorrectMilestoneCommand>,
+  ): Promise<AnswerWithPosition<CorrectMilestoneAnswer>> {
     return this.executeCommand({ ...request, type: 'CorrectMilestone' });
   }
 

@@ -4,7 +4,7 @@ import type {
   AcknowledgeException,
   AddDocumentCommand,
   CancelShipmentCommand,
-  CorrectMilestone,
+  CorrectMilestoneCommand,
   DeleteDocumentCommand,
   MilestoneInput,
   MilestonePatch,
@@ -97,7 +97,7 @@ export function createCorrectMilestoneCommand(
   shipment_id: string,
   milestone_id: string,
   patch: MilestonePatch,
-): CorrectMilestone {
+): CorrectMilestoneCommand {
   return { type: 'CorrectMilestone', ...createSampleCommandContext(), shipment_id, milestone_id, patch };
 }
 
@@ -137,7 +137,10 @@ export function createAcknowledgeExceptionCommand(
   };
 }
 
-export function createResolveExceptionCommand(shipment_id: string, exception_id: string): ResolveExceptionCommand {
+export function createSampleResolveExceptionCommand(
+  shipment_id: string,
+  exception_id: string,
+): ResolveExceptionCommand {
   return {
     type: 'ResolveException',
     ...createSampleCommandContext(),

@@ -14,7 +14,7 @@ const KILLABLE_ENGINE_METHODS: ReadonlySet<string> = new Set<keyof MessageBroker
  * A process that a test can kill, as with `kill -9`. From that instant on, no call of the process to an engine has an
  * effect or a result. `before` decides whether the current call still has its effect.
  */
-export class KillableProcess {
+export class SimulatedKillableProcess {
   dead = false;
   /** Number of calls so far with an external effect. */
   private steps = 0;

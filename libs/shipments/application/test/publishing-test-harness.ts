@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type EmbeddedSqliteEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking/ports';
+import type { EventStore, Leases, ReceivedBrokerMessage, StoredEvent } from '@tracking/ports';
 import {
   type ShipmentState,
   SHIPMENT_STREAM_PREFIX,
   applyEventToState,
   toPublicEvent,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import {
@@ -23,12 +23,12 @@ import {
   DEFAULT_RULE_SETTINGS_READER,
   createUpsertCommand,
 } from './builders.ts';
-import { KillableProcess } from './killable-process.ts';
+import { SimulatedKillableProcess } from './killable-process.ts';
 
 export const SAMPLE_PUBLIC_URLS = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 const SHIPMENTS_TOPIC = SHIPMENT_EVENTS_TOPIC.name;
 
-export interface RunningPublisher {
+export interface RunningPublisherWithMetrics {
   readonly publisher: ShipmentEventPublisher;
   readonly metrics: RecordedMetrics;
 }
@@ -36,7 +36,7 @@ export interface RunningPublisher {
 /** The environment for tests of publishers: an engine in a folder, and a shipments service. */
 export class PublishingTestHarness {
   shipments: ShipmentsService;
-  private readonly running = new Map<ShipmentEventPublisher, KillableProcess>();
+  private readonly running = new Map<ShipmentEventPublisher, SimulatedKillableProcess>();
   private incarnation = 1_000;
 
   private constructor(
@@ -66,7 +66,10 @@ export class PublishingTestHarness {
   }
 
   /** Starts a publisher in a new process that replaces former processes. */
-  startPublisher(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): RunningPublisher {
+  startPublisher(
+    options: Partial<PublisherOptions> = {},
+    process = new SimulatedKillableProcess(),
+  ): RunningPublisherWithMetrics {
     const metrics = new RecordedMetrics();
     const publisher = ShipmentEventPublisher.start({
       ...process.makeEnginesKillable({
@@ -134,7 +137,7 @@ export class PublishingTestHarness {
   async computeAnnouncementsOfStoredEvents(): Promise<readonly PublishedEvent[]> {
     const states = new Map<string, ShipmentState>();
     return (await this.readStoredEvents()).flatMap((stored) => {
-      const event = toShipmentEvent(stored);
+      const event = upcastStoredShipmentEvent(stored);
       const state = applyEventToState(states.get(stored.stream), event);
       states.set(stored.stream, state);
       return toPublicEvent(stored.id, event, state, SAMPLE_PUBLIC_URLS) ?? [];
@@ -142,8 +145,8 @@ export class PublishingTestHarness {
   }
 
   /** Returns all messages of the topic. Each partition is in its order. */
-  async readMessages(): Promise<readonly ReceivedMessage[]> {
-    const received: ReceivedMessage[] = [];
+  async readMessages(): Promise<readonly ReceivedBrokerMessage[]> {
+    const received: ReceivedBrokerMessage[] = [];
     const group = randomUUID();
     const ending = new AbortController();
     const consumed = this.broker.consume({ topic: SHIPMENTS_TOPIC, group, signal: ending.signal }, (messages) => {
@@ -157,7 +160,7 @@ export class PublishingTestHarness {
   }
 
   /** Waits until all announcements are on the topic. Returns the messages of the topic. */
-  async waitForPublishedAnnouncements(): Promise<readonly ReceivedMessage[]> {
+  async waitForPublishedAnnouncements(): Promise<readonly ReceivedBrokerMessage[]> {
     const expected = (await this.computeAnnouncementsOfStoredEvents()).map(({ id }) => id);
     return eventually(async () => {
       const messages = await this.readMessages();

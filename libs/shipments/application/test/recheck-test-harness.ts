@@ -9,7 +9,7 @@ import type {
   RecheckStore,
 } from '../src/clock/rechecks.ts';
 import { SAMPLE_DAY_START_MS, createNthShipmentId } from './clock-test-harness.ts';
-import { KillableProcess } from './killable-process.ts';
+import { SimulatedKillableProcess } from './killable-process.ts';
 
 const METHODS_RECORDED_BY_HARNESS: ReadonlySet<string> = new Set<
   keyof RecheckJobDependencies['shipments'] | keyof RecheckStore
@@ -87,7 +87,7 @@ export class RecheckTestHarness {
     private readonly otherwise: (command: CheckRulesCommand) => Error | undefined = () => undefined,
     parts: Partial<RecheckJobDependencies> = {},
     readonly rechecks = new RechecksInMemory(),
-    process = new KillableProcess(),
+    process = new SimulatedKillableProcess(),
   ) {
     const unsettledShipments: UnsettledShipmentReader = {
       listUnsettledShipments: (...asked) => this.listUnsettledShipments(...asked),

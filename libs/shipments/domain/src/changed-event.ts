@@ -1,9 +1,14 @@
 import type { EtaOrigin } from '@tracking/contracts';
 import type { DerivedShipment } from './derive.ts';
-import { DROPPED_MILESTONE_ID } from './dropped-estimates.ts';
+import { EMPTY_ID_OF_DROPPED_MILESTONE } from './dropped-estimates.ts';
 import type { Changes } from './events/event-data.ts';
 import type { ShipmentChangedEvent } from './events/shipment-events.ts';
-import { isDateWithoutTime, measureTimeBetween, restoreTimeWithZone, convertMsToRoundedHours } from './local-time.ts';
+import {
+  isDateWithoutTime,
+  computeMsBetweenTimesOrDays,
+  restoreStatedTimeWithZoneOfPlace,
+  convertMsToRoundedHours,
+} from './local-time.ts';
 
 /** Returns the event that announces derived changes. */
 export function createShipmentChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChangedEvent {
@@ -36,8 +41,8 @@ function computeEtaSlipInDays(
   const { eta_precision } = record;
   if (precision === undefined && eta_precision === 'time') return {};
   const zone = route.findZone(route.destination);
-  const before = restoreTimeWithZone(from, precision?.from ?? eta_precision, zone);
-  const slip = measureTimeBetween(before, restoreTimeWithZone(to, eta_precision, zone));
+  const before = restoreStatedTimeWithZoneOfPlace(from, precision?.from ?? eta_precision, zone);
+  const slip = computeMsBetweenTimesOrDays(before, restoreStatedTimeWithZoneOfPlace(to, eta_precision, zone));
   const slip_hours = Number.isNaN(slip) ? null : convertMsToRoundedHours(slip);
   return { eta_by_day: { precision: eta_precision, slip_hours } };
 }
@@ -45,6 +50,6 @@ function computeEtaSlipInDays(
 function deriveEtaOrigin({ times: { eta } }: DerivedShipment): EtaOrigin {
   const milestone = eta.estimate?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
-  const milestone_id = milestone.id === DROPPED_MILESTONE_ID ? null : milestone.id;
+  const milestone_id = milestone.id === EMPTY_ID_OF_DROPPED_MILESTONE ? null : milestone.id;
   return { source: milestone.source, milestone_id, reason_code: milestone.reason_code };
 }

@@ -6,7 +6,13 @@ import {
   type ShipmentRecord,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from './check-shipment.ts';
-import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestoneChanges } from './events/event-data.ts';
+import type {
+  AnnouncedFields,
+  Change,
+  Changes,
+  ContainerChange,
+  ChangedLastMilestoneSummaries,
+} from './events/event-data.ts';
 
 type DerivedField = Exclude<keyof AnnouncedFields, keyof ClientShipmentFields>;
 /**
@@ -89,7 +95,7 @@ function pickContainerFields(container: Container, fields: readonly (keyof Conta
 }
 
 /** Returns the changed `last_milestone` of the shipment and of each container that is in both states. */
-export function listChangesOfLastMilestone(from: ShipmentRecord, to: ShipmentRecord): LastMilestoneChanges {
+export function listChangesOfLastMilestone(from: ShipmentRecord, to: ShipmentRecord): ChangedLastMilestoneSummaries {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestoneSummary | null; numbers: string[] }>();
   for (const { number, last_milestone: last } of to.containers) {
@@ -104,7 +110,7 @@ export function listChangesOfLastMilestone(from: ShipmentRecord, to: ShipmentRec
   return { shipment: to.last_milestone, containers };
 }
 
-export function hasNoLastMilestones(last: LastMilestoneChanges): boolean {
+export function hasNoLastMilestones(last: ChangedLastMilestoneSummaries): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
@@ -126,7 +132,7 @@ function mergeContainerChanges(record: ShipmentRecord, changed: readonly Contain
 }
 
 /** Returns the shipment and its containers with the changed `last_milestone` values. */
-export function applyLastMilestoneChanges(record: ShipmentRecord, last: LastMilestoneChanges): ShipmentRecord {
+export function applyLastMilestoneChanges(record: ShipmentRecord, last: ChangedLastMilestoneSummaries): ShipmentRecord {
   const moved = new Map<string, LastMilestoneSummary | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
   return {

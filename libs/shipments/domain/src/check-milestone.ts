@@ -166,7 +166,7 @@ const MILESTONE_CHECKS: readonly MilestoneCheck[] = [
   checkMilestoneTime,
   checkReportTime,
   checkContainerNumber,
-  checkCoordinates,
+  findMissingCoordinateError,
   checkImoNumber,
 ];
 
@@ -211,7 +211,7 @@ function checkContainerNumber({ container_number }: MilestoneInput): FieldError 
   return { param: 'container_number', code: 'invalid_container_number', message };
 }
 
-function checkCoordinates({ latitude, longitude }: MilestoneInput): FieldError | undefined {
+function findMissingCoordinateError({ latitude, longitude }: MilestoneInput): FieldError | undefined {
   if ((latitude === null) === (longitude === null)) return undefined;
   const [param, other] = latitude === null ? ['latitude', 'longitude'] : ['longitude', 'latitude'];
   return { param, code: 'required', message: `Is required together with ${other}.` };

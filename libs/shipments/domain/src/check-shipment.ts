@@ -19,7 +19,7 @@ import {
 } from './references.ts';
 import {
   getTimeZoneOfPort,
-  measureTimeBetween,
+  computeMsBetweenTimesOrDays,
   type StatedTimeWithZone,
   convertStatedDateToTime,
 } from './local-time.ts';
@@ -122,7 +122,7 @@ export function warnIfEtaBeforeEtd(
   etd: StatedTimeWithZone,
   eta: StatedTimeWithZone,
 ): Warning | undefined {
-  if (!(measureTimeBetween(etd, eta) < 0)) return undefined;
+  if (!(computeMsBetweenTimesOrDays(etd, eta) < 0)) return undefined;
   return { code: 'eta_before_etd', param, message: 'The estimated arrival is before the estimated departure.' };
 }
 

@@ -9,7 +9,7 @@ import {
 import {
   type ContainerMatchCandidate,
   collectContainerMatchFacts,
-  selectShipmentsMatchingContainer,
+  selectShipmentsForContainerMilestone,
 } from './container-match.ts';
 
 type Candidate = ContainerMatchCandidate & { readonly id: string };
@@ -114,7 +114,7 @@ describe('selectMatchingShipments', () => {
   ])('selects %s', (_, candidates, occurred_at, ids) => {
     for (const order of [candidates, candidates.toReversed()]) {
       expect(
-        selectShipmentsMatchingContainer(order, occurred_at)
+        selectShipmentsForContainerMilestone(order, occurred_at)
           .map(({ id }) => id)
           .sort(),
       ).toEqual(ids);

@@ -66,7 +66,7 @@ function computeEndOfShipment(state: ShipmentState): Timestamp {
  * @param candidates shipments with the container
  * @returns the matching shipment; several if the milestone is ambiguous; none if it belongs to no shipment
  */
-export function selectShipmentsMatchingContainer<Candidate extends ContainerMatchCandidate>(
+export function selectShipmentsForContainerMilestone<Candidate extends ContainerMatchCandidate>(
   candidates: readonly Candidate[],
   occurred_at: Timestamp,
 ): readonly Candidate[] {

@@ -4,12 +4,12 @@ import {
   CONTAINER_A,
   ShipmentScenario,
   captureRefusal,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   createShipmentScenario,
 } from '../test/scenario.ts';
 import { createScenarioWithRule, createRuleSettingsForOneType, createJanuaryTime } from '../test/time-driven.ts';
-import { type MilestoneInput, fold, toShipmentEvent } from './index.ts';
+import { type MilestoneInput, fold, upcastStoredShipmentEvent } from './index.ts';
 
 const ROUTE = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' } as const;
 /** End of 9 January in Los Angeles, in Shanghai, and in UTC−12. */
@@ -35,13 +35,13 @@ describe('a day as an expected time', () => {
 
   it('sets the times of legs at their own ports', () => {
     const legs = [
-      createLegFieldsWithDefaults({
+      createLegWithOtherFieldsNull({
         origin_port: 'CNSHA',
         destination_port: 'SGSIN',
         etd: '2026-01-09',
         eta: createTimeInJanuary2026(12),
       }),
-      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-09' }),
+      createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-09' }),
     ];
     const { record } = createOceanShipmentScenario({ legs });
     expect(record).toMatchObject({ etd: END_IN_SHANGHAI, etd_precision: 'day', eta: END_IN_LOS_ANGELES });
@@ -75,8 +75,8 @@ describe('a day as an expected time', () => {
     scenario.patchShipment({ original_eta: null });
     scenario.patchShipment({ destination_port: 'SGSIN', eta: createTimeInJanuary2026(20) });
     expect(scenario.record).toMatchObject({ original_eta: '2026-01-12T15:59:59.999Z', original_eta_precision: 'day' });
-    const stored = JSON.parse(JSON.stringify(scenario.events)) as Parameters<typeof toShipmentEvent>[0][];
-    expect(fold(stored.map(toShipmentEvent))).toEqual(scenario.state);
+    const stored = JSON.parse(JSON.stringify(scenario.events)) as Parameters<typeof upcastStoredShipmentEvent>[0][];
+    expect(fold(stored.map(upcastStoredShipmentEvent))).toEqual(scenario.state);
   });
 
   it('must not be before 2000', () => {
@@ -84,7 +84,7 @@ describe('a day as an expected time', () => {
       createOceanShipmentScenario({
         etd: '1999-12-31',
         eta: '2000-01-01',
-        legs: [createLegFieldsWithDefaults({ eta: '1970-01-01' })],
+        legs: [createLegWithOtherFieldsNull({ eta: '1970-01-01' })],
       }),
     );
     expect(refused.details).toMatchObject([
@@ -266,7 +266,7 @@ describe('comparisons by local days', () => {
     expect(warnings({ etd: '2026-01-09', eta: createTimeInJanuary2026(9, 12) })).toEqual([]);
     expect(warnings({ etd: '2026-01-09', eta: createTimeInJanuary2026(9, 7) })).toEqual(['eta_before_etd']);
     expect(warnings({ etd: createTimeInJanuary2026(9, 20), eta: '2026-01-09' })).toEqual(['eta_before_etd']);
-    const leg = createLegFieldsWithDefaults({
+    const leg = createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'USLAX',
       etd: '2026-01-09',
@@ -294,8 +294,8 @@ describe('comparisons by local days', () => {
 
   it('opens missed_connection after the day of the next ETD', () => {
     const legs = [
-      createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
+      createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+      createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
     ];
     const scenario = createScenarioWithRule('missed_connection', { legs }).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.settings = createRuleSettingsForOneType('missed_connection', { after_hours: 6 });

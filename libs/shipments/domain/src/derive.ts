@@ -112,7 +112,7 @@ export function deriveShipment(
   const original_eta = moveStatedDayToPortZone(convertStatedDateToTime(original, null), route.destination, route);
   const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
   const cancellation = findCancellationOfShipment(analysis, cancelled, moved.status, record);
-  const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
+  const status = cancellation === undefined ? moved : createCancelledStatusWithRule(cancellation);
   return {
     record: {
       ...record,
@@ -154,7 +154,7 @@ function computeShipmentJourneyTimes(
   return { etd: computeStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
 }
 
-function deriveCancelledStatus({ milestone }: ShipmentCancellation): DecidedStatus {
+function createCancelledStatusWithRule({ milestone }: ShipmentCancellation): DecidedStatus {
   const rule = milestone === null ? 'cancelled_by_client' : 'cancelled_by_milestone';
   return { status: 'cancelled', milestone, rule };
 }

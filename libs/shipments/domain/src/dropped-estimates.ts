@@ -17,7 +17,7 @@ const MAX_REMEMBERED_DROPPED_REPORTS = 20_000;
 /** Numbers in {@link DroppedReportSeries.times} for each report. */
 const NUMERIC_VALUES_STORED_PER_REPORT = 3;
 /** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
-export const DROPPED_MILESTONE_ID = '';
+export const EMPTY_ID_OF_DROPPED_MILESTONE = '';
 
 /** The parts of a shipment from which estimates are dropped. */
 type DropDraft = Pick<ShipmentDraft, 'timeline' | 'droppedEstimates'>;
@@ -113,7 +113,7 @@ function rememberDroppedReports(
     series.lastWritten = Math.max(series.lastWritten, written);
     insertDroppedReport(series.times, report, written);
   }
-  forgetOldDroppedReports(dropped);
+  forgetDroppedReportsAboveLimit(dropped);
 }
 
 /** Returns the dropped reports of the series with the precision of the report, and for days with its time zone. */
@@ -131,7 +131,7 @@ function findOrAddEstimateSeries(
   if (series === undefined) {
     const sample: Milestone = {
       ...milestone,
-      id: DROPPED_MILESTONE_ID,
+      id: EMPTY_ID_OF_DROPPED_MILESTONE,
       occurred_at_precision: isDay ? 'day' : 'time',
       timezone: isDay ? (report.timezone ?? null) : milestone.timezone,
       external_id: null,
@@ -181,7 +181,7 @@ function findFirstLateReportIndex(
 }
 
 /** If too many reports are remembered, forgets the older half of the longest series, except its first report. */
-function forgetOldDroppedReports(dropped: DropDraft['droppedEstimates']): void {
+function forgetDroppedReportsAboveLimit(dropped: DropDraft['droppedEstimates']): void {
   let count = 0;
   let longest: ReturnType<DropDraft['droppedEstimates']['get']>;
   for (const series of dropped.values()) {
@@ -230,7 +230,7 @@ function containsReportAtTimes(times: readonly number[], reported: number | unde
  * Returns estimates that stand for the dropped reports that had been stated until a time. A report is omitted if a later
  * report of its series has the same or a later `occurred_at`, because it cannot count.
  */
-export function listReportsDroppedUntil(
+export function listDroppedEstimateReportsUntil(
   series: readonly DroppedReportSeries[],
   time: Timestamp,
 ): readonly TimelineEntry[] {
@@ -260,7 +260,7 @@ function createTimelineEntryOfReport(sample: Milestone, report: Times, written: 
 }
 
 /** Returns the dropped report of a series that was stated first after a time; undefined if there is none. */
-export function findFirstDroppedReport(
+export function findFirstDroppedReportStatedAfter(
   { sample, times }: DroppedReportSeries,
   since: Timestamp,
 ): EstimateReport | undefined {

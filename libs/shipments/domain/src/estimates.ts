@@ -1,7 +1,7 @@
 import { type Milestone, type MilestoneRule, getMilestoneRules, type Timestamp } from '@tracking/contracts';
-import { listReportsDroppedUntil } from './dropped-estimates.ts';
+import { listDroppedEstimateReportsUntil } from './dropped-estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
-import { buildStatedTimeFromStoredTime, type StatedTime } from './local-time.ts';
+import { buildStatedTimeFromStoredTime, type UtcTimeWithLocalDay } from './local-time.ts';
 import { isDeparture, isVesselSailingOnWithoutGoods } from './milestone-meaning.ts';
 import type { ShipmentRoute } from './route.ts';
 import type { TimelineEntry } from './state.ts';
@@ -16,7 +16,7 @@ interface CodeAtPlace {
 }
 
 /** Returns the time of an estimate. Its day, if it states one, is that of its own place. */
-export function getTimeOfEstimate(report: EstimateReport): StatedTime {
+export function getTimeOfEstimate(report: EstimateReport): UtcTimeWithLocalDay {
   const { occurred_at, occurred_at_precision, timezone = null } = report;
   return buildStatedTimeFromStoredTime(occurred_at, occurred_at_precision, timezone);
 }
@@ -69,7 +69,7 @@ export function isEstimateReportedAfterEvent({ milestone }: TimelineEntry, actua
 }
 
 /** Estimates of departures or of arrivals. */
-export class EstimatesOfKind {
+export class DepartureOrArrivalEstimates {
   private readonly selected = new Map<readonly TimelineEntry[], readonly TimelineEntry[]>();
 
   /** @param select returns the estimates that count from all estimates of the kind */
@@ -108,7 +108,7 @@ export class PastEstimateLookup {
       known = [
         ...listLastReportsUntil(estimates, actual),
         ...listLastReportsUntil(replacedEstimates, actual),
-        ...listReportsDroppedUntil(droppedReports, actual),
+        ...listDroppedEstimateReportsUntil(droppedReports, actual),
       ];
       this.known.set(actual, known);
     }

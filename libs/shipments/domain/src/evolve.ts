@@ -40,7 +40,7 @@ function applyEventToShipmentDraft(before: ShipmentDraft | undefined, event: Shi
   draft.record = applyEventToShipmentRecord(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   applyMilestoneChanges(draft, event);
-  putDocumentsIntoShipmentDraft(draft, ...readChangedDocuments(event));
+  putDocumentsIntoShipmentDraft(draft, ...listDocumentsChangedByEvent(event));
   const exception = readExceptionChange(event);
   if (exception !== undefined) addOrReplaceException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, { revision, at: metadata.recorded_at });
@@ -74,7 +74,7 @@ export function readExceptionChange({ type, data }: ShipmentEventBody): Exceptio
 }
 
 /** Returns the documents that an event adds or changes, in their new state. */
-export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly DocumentWithFileId[] {
+export function listDocumentsChangedByEvent({ type, data }: ShipmentEventBody): readonly DocumentWithFileId[] {
   return findStoredEventDescriptor(type).documents?.(data) ?? [];
 }
 
@@ -87,7 +87,7 @@ export function applyDocumentChanges(
   events: readonly ShipmentEventBody[],
 ): ShipmentState['documents'] {
   const draft = { documents: before.slice() };
-  for (const event of events) putDocumentsIntoShipmentDraft(draft, ...readChangedDocuments(event));
+  for (const event of events) putDocumentsIntoShipmentDraft(draft, ...listDocumentsChangedByEvent(event));
   return draft.documents;
 }
 

@@ -15,7 +15,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   SAMPLE_DECISION_INPUTS,
   type ShipmentScenario,
@@ -41,7 +41,7 @@ describe('explains the effect and rule of each milestone', () => {
   const LEGS = [
     ['CNSHA', 'SGSIN'],
     ['SGSIN', 'USLAX'],
-  ].map(([origin_port = '', destination_port = '']) => createLegFieldsWithDefaults({ origin_port, destination_port }));
+  ].map(([origin_port = '', destination_port = '']) => createLegWithOtherFieldsNull({ origin_port, destination_port }));
   type Case = readonly [
     rule: MilestoneRule,
     counts_as: ShipmentStatus | null,
@@ -674,7 +674,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
         destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
         legs: fc.constantFrom([], [null, createTimeInJanuary2026(9)]).map((etas) =>
           etas.map((eta, index) =>
-            createLegFieldsWithDefaults({
+            createLegWithOtherFieldsNull({
               origin_port: ['CNSHA', 'SGSIN'][index] ?? null,
               destination_port: ['SGSIN', 'USLAX'][index] ?? null,
               eta,

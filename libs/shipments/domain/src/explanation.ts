@@ -174,7 +174,7 @@ class MilestoneEffectExplainer {
       this.derived.analysis.route,
     );
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
-    return this.explainEffectsOnContainers(entry, meaning);
+    return this.explainMilestoneEffectPerContainer(entry, meaning);
   }
 
   private findRuleApplyingToEstimate(entry: TimelineEntry): MilestoneRule {
@@ -193,7 +193,7 @@ class MilestoneEffectExplainer {
       : createMilestoneEffect(meaning.rule, meaning.status);
   }
 
-  private explainEffectsOnContainers(
+  private explainMilestoneEffectPerContainer(
     entry: TimelineEntry,
     meaning: StatusEffectOfMilestone,
   ): readonly [MilestoneEffect, MilestoneWithExplainedEffect['containers']] {
@@ -292,13 +292,13 @@ function listWaysToResolveException(
   const ofRule = (found?.finding.resolvedBy() ?? []).map((resolution) =>
     ended === undefined || resolution.by !== 'milestone'
       ? resolution
-      : restrictResolutionToLaterMilestones(resolution, ended),
+      : restrictResolutionToMilestonesAfterTripEnd(resolution, ended),
   );
   return container_number === null ? ofRule : [...ofRule, RESOLUTION_BY_REMOVING_CONTAINER];
 }
 
 /** Milestones up to the end of the previous trip of the container do not count. */
-function restrictResolutionToLaterMilestones(
+function restrictResolutionToMilestonesAfterTripEnd(
   resolution: ExceptionResolutionConditions,
   ended: Timestamp,
 ): ExceptionResolutionConditions {

@@ -60,7 +60,7 @@ export {
   createShipmentNotFoundError,
 } from './commands/command.ts';
 export type {
-  CorrectMilestone,
+  CorrectMilestoneCommand,
   CorrectMilestoneAnswer,
   MilestonePatch,
   RetractMilestoneCommand,
@@ -91,13 +91,13 @@ export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './com
 export {
   type ContainerMatchCandidate,
   collectContainerMatchFacts,
-  selectShipmentsMatchingContainer,
+  selectShipmentsForContainerMilestone,
 } from './container-match.ts';
 export type { PublicEventMapping } from './events/descriptor.ts';
 export {
   applyChangeToException,
   isWholeExceptionInChange,
-  readChangedDocuments,
+  listDocumentsChangedByEvent,
   applyEventToState,
   readExceptionChange,
   fold,
@@ -116,7 +116,7 @@ export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
   type ClientScheduleValues,
-  type AppendedCommand,
+  type CommandIdWithFirstEventRevision,
   type ShipmentState,
   type TimelineEntry,
   compareMilestones,
@@ -131,8 +131,8 @@ export {
   convertStreamNameToShipmentId,
   parseShipmentIdOfPart,
   toShipmentStreamName,
-  toShipmentToken,
-  toShipmentEvent,
+  removeShipmentIdPrefix,
+  upcastStoredShipmentEvent,
   UnknownEventTypeError,
   storedEventTypes,
   upcastEventBody,

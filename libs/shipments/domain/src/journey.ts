@@ -1,6 +1,6 @@
 import type { MilestoneRule, Timestamp } from '@tracking/contracts';
 import {
-  type ActualMilestones,
+  type ActualMilestonesByContainer,
   type MilestonesByKind,
   selectMilestoneGroups,
   type SortedEntries,
@@ -22,7 +22,7 @@ import { findReplacedMilestoneReports } from './visits.ts';
 type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 
 /** Actual milestones that count for the shipment, and those that do not, each with the rule that excludes it. */
-export interface CountingMilestones extends ActualMilestones {
+export interface CountingMilestones extends ActualMilestonesByContainer {
   /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
   readonly unnamedFor: ReadonlyMap<string, MilestonesByKind>;
   /** Milestones that count for no container. */
@@ -45,7 +45,7 @@ const EMPTY_MAP = new Map<never, never>();
  * ships that sail on after they discharged the container. The result depends only on the set of milestones.
  */
 export function selectCountingMilestones(
-  milestones: ActualMilestones,
+  milestones: ActualMilestonesByContainer,
   route: ShipmentRoute,
   containers: readonly string[],
   times: ExpectedJourneyTimes,
@@ -71,9 +71,9 @@ export function selectCountingMilestones(
   if (found.isEmptyReturned) journey.excludeOtherTripsOfContainers(route, times);
   // A route that passes its origin again has further departures there.
   if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
-    journey.excludeMilestonesPerContainer('late_repeat', (lane) => findLateRepeatedDepartures(lane, origin));
+    journey.excludeMilestonesForEachContainer('late_repeat', (lane) => findLateRepeatedDepartures(lane, origin));
   journey.excludeReplacedReports();
-  if (maySailOn) journey.excludeMilestonesPerContainer('already_discharged', findDeparturesAfterDischarge);
+  if (maySailOn) journey.excludeMilestonesForEachContainer('already_discharged', findDeparturesAfterDischarge);
   return journey;
 }
 
@@ -90,7 +90,7 @@ class MilestoneTimesOfAllContainers {
   discharged = TIME_AFTER_ALL_TIMESTAMPS;
   isEmptyReturned = false;
 
-  constructor({ unnamed, named }: ActualMilestones, origin: string | null) {
+  constructor({ unnamed, named }: ActualMilestonesByContainer, origin: string | null) {
     this.updateBoundsFromMilestones(unnamed, origin);
     for (const groups of named.values()) this.updateBoundsFromMilestones(groups, origin);
   }
@@ -142,7 +142,7 @@ class EffectiveMilestoneSelector implements CountingMilestones {
   readonly replacedIds = new Set<string>();
 
   constructor(
-    { unnamed, named }: ActualMilestones,
+    { unnamed, named }: ActualMilestonesByContainer,
     private readonly containers: readonly string[],
   ) {
     this.unnamed = unnamed;
@@ -167,7 +167,10 @@ class EffectiveMilestoneSelector implements CountingMilestones {
    * container.
    * @param find returns the milestones of a lane to exclude
    */
-  excludeMilestonesPerContainer(rule: MilestoneRule, find: (lane: readonly MilestonesByKind[]) => SortedEntries): void {
+  excludeMilestonesForEachContainer(
+    rule: MilestoneRule,
+    find: (lane: readonly MilestonesByKind[]) => SortedEntries,
+  ): void {
     const lanes = [...this.listContainersWithSameMilestones()];
     const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
     const counts = new Map<TimelineEntry, number>();

@@ -1,7 +1,7 @@
 import type { ClientShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlacesStub } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, createLegFieldsWithDefaults, ShipmentScenario } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, createLegWithOtherFieldsNull, ShipmentScenario } from '../test/scenario.ts';
 import { addMsToTime, createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, type MilestoneInput } from './index.ts';
 
@@ -231,8 +231,8 @@ const CASES: readonly Case[] = [
 
 const OCEAN = { origin_port: 'CNSHA', destination_port: 'USLAX' };
 const LEGS = [
-  createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-  createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'NLRTM' }),
+  createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+  createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'NLRTM' }),
 ];
 
 /** Further journeys: of each rule that a short journey can show, in other modes, places and sources. */
@@ -265,8 +265,8 @@ const OTHER_JOURNEYS: readonly Case[] = [
     name: '1.2: a name of several places means the port of a leg',
     fields: {
       legs: [
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USPWM' }),
-        createLegFieldsWithDefaults({ origin_port: 'USPWM', destination_port: 'NLRTM' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USPWM' }),
+        createLegWithOtherFieldsNull({ origin_port: 'USPWM', destination_port: 'NLRTM' }),
       ],
     },
     given: [['vessel_arrived', 16, 'Portland']],
@@ -692,9 +692,9 @@ const OTHER_JOURNEYS: readonly Case[] = [
     name: 'a round trip by ship passes its origin again',
     fields: {
       legs: [
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-        createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+        createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     },
     given: [

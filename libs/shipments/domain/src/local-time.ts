@@ -9,7 +9,7 @@ const LOCAL_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/;
 const WESTERNMOST_TIME_ZONE = 'Etc/GMT+12';
 
 /** A time, with its date if its precision is `day`. */
-export interface StatedTime {
+export interface UtcTimeWithLocalDay {
   /** The time in UTC. The time of a day is its last millisecond at the place. */
   readonly value: Timestamp | null;
   /** The local date at the place; null if the precision is `time`. */
@@ -35,7 +35,7 @@ export function getTimeZoneOfPort(port: string | null, places: PlaceLookup): str
  * Converts a time or date as a client sent it.
  * @param zone time zone of the place; null if it is not known
  */
-export function convertStatedDateToTime(given: TimeOrDay | null, zone: string | null): StatedTime {
+export function convertStatedDateToTime(given: TimeOrDay | null, zone: string | null): UtcTimeWithLocalDay {
   if (given === null || !isDateWithoutTime(given)) return { value: given, day: null };
   return { value: computeEndOfDay(given, zone), day: given };
 }
@@ -45,16 +45,16 @@ export function buildStatedTimeFromStoredTime(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
-): StatedTime {
+): UtcTimeWithLocalDay {
   return { value, day: value !== null && precision === 'day' ? toLocalDate(value, zone) : null };
 }
 
 /** Describes an expected time in texts: `on` a day, or `at` a time. */
-export function describeStatedTime({ value, day }: StatedTime): string {
+export function describeStatedTime({ value, day }: UtcTimeWithLocalDay): string {
   return day === null ? `at ${value}` : `on ${day}`;
 }
 
-export function getTimePrecision({ day }: StatedTime): TimePrecision {
+export function getTimePrecision({ day }: UtcTimeWithLocalDay): TimePrecision {
   return day === null ? 'time' : 'day';
 }
 
@@ -64,7 +64,7 @@ export function computeEndOfDay(day: string, zone: string | null): Timestamp {
 }
 
 /** Returns the first millisecond of the day, or the time itself if its precision is `time`. */
-export function computeStartOfStatedTime({ value, day }: StatedTime, zone: string | null): Timestamp | null {
+export function computeStartOfStatedTime({ value, day }: UtcTimeWithLocalDay, zone: string | null): Timestamp | null {
   return day === null ? value : getBoundsOfLocalDay(day, zone ?? WESTERNMOST_TIME_ZONE).from;
 }
 
@@ -74,12 +74,12 @@ export function toLocalDate(time: Timestamp, zone: string | null): string {
 }
 
 /** A stated time with the time zone of its place. */
-export interface StatedTimeWithZone extends StatedTime {
+export interface StatedTimeWithZone extends UtcTimeWithLocalDay {
   readonly zone: string | null;
 }
 
 /** Restores a stated time as {@link buildStatedTimeFromStoredTime}, and adds the time zone of its place. */
-export function restoreTimeWithZone(
+export function restoreStatedTimeWithZoneOfPlace(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
@@ -91,7 +91,7 @@ export function restoreTimeWithZone(
  * Returns the milliseconds from one time to another, negative if the other is earlier; NaN if one is missing. If one of
  * them is a day, the local dates are compared, and each day has 24 hours.
  */
-export function measureTimeBetween(from: StatedTimeWithZone, to: StatedTimeWithZone): number {
+export function computeMsBetweenTimesOrDays(from: StatedTimeWithZone, to: StatedTimeWithZone): number {
   if (from.value === null || to.value === null) return NaN;
   if (from.day === null && to.day === null) return Date.parse(to.value) - Date.parse(from.value);
   const dateOf = ({ day, zone }: StatedTimeWithZone, value: Timestamp) => Date.parse(day ?? toLocalDate(value, zone));
@@ -106,7 +106,7 @@ export function convertMsToRoundedHours(milliseconds: number): number {
 type FindZone = (port: string | null) => string | null;
 
 /** Returns the time with its day, if it is a day, at the port. */
-export function moveStatedDayToPortZone<T extends StatedTime>(
+export function moveStatedDayToPortZone<T extends UtcTimeWithLocalDay>(
   time: T,
   port: string | null,
   { findZone }: { readonly findZone: FindZone },
@@ -115,7 +115,7 @@ export function moveStatedDayToPortZone<T extends StatedTime>(
 }
 
 /** Converts an ETD and an ETA to the fields that a shipment or leg has for them: each time and its precision. */
-export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
+export function toScheduledTimes(etd: UtcTimeWithLocalDay, eta: UtcTimeWithLocalDay) {
   return { etd: etd.value, etd_precision: getTimePrecision(etd), eta: eta.value, eta_precision: getTimePrecision(eta) };
 }
 
@@ -123,8 +123,8 @@ export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
 export function restoreScheduleTimesWithZones(journey: ScheduledJourney, findZone: FindZone) {
   const [origin, destination] = [findZone(journey.origin_port), findZone(journey.destination_port)];
   return {
-    etd: restoreTimeWithZone(journey.etd, journey.etd_precision, origin),
-    eta: restoreTimeWithZone(journey.eta, journey.eta_precision, destination),
+    etd: restoreStatedTimeWithZoneOfPlace(journey.etd, journey.etd_precision, origin),
+    eta: restoreStatedTimeWithZoneOfPlace(journey.eta, journey.eta_precision, destination),
   };
 }
 type ScheduledJourney = Pick<

@@ -24,13 +24,13 @@ export interface MilestonePlace {
 const UNKNOWN_PLACE = { country: undefined, isOfShipment: false, kmFromDestination: null };
 const MISSING_LOCATION: MilestonePlace = { key: '', isKnown: false, ...UNKNOWN_PLACE };
 
-/** Number of locations that several locators keep together. */
-export interface CachedLocationCount {
+/** Number of locations that several place resolvers keep together. */
+export interface SharedLocationCacheSize {
   count: number;
 }
 
 /** Finds the places of milestones. It keeps the results, because the milestones of a shipment share few places. */
-export class MilestonePlaceFinder {
+export class MilestoneLocationToPlaceResolver {
   private readonly found = new Map<string, MilestonePlace>();
 
   /**
@@ -41,7 +41,7 @@ export class MilestonePlaceFinder {
     private readonly ports: readonly string[],
     private readonly destination: string | null,
     private readonly places: PlaceLookup,
-    private readonly kept: CachedLocationCount,
+    private readonly kept: SharedLocationCacheSize,
   ) {}
 
   findPlaceOfLocation(location: string | null): MilestonePlace {
@@ -60,7 +60,7 @@ export class MilestonePlaceFinder {
     if (this.ports.includes(code)) return this.describePlaceOfCode(code);
     const country = getCountryOfLocation(code, this.places);
     if (country !== undefined)
-      return this.describePlaceOfCode(this.findShipmentPortOfCode([code]) ?? this.findCanonicalCode(code));
+      return this.describePlaceOfCode(this.findShipmentPortOfCode([code]) ?? this.findCommonCodeOfCity(code));
     const named = findPlaceCodesByName(location, this.places);
     const key = `name ${normalisePlaceName(location)}`;
     if (named === undefined) return { key, isKnown: false, ...UNKNOWN_PLACE };
@@ -117,7 +117,7 @@ export class MilestonePlaceFinder {
   }
 
   /** Returns the same code for all codes of one city. */
-  private findCanonicalCode(code: string): string {
+  private findCommonCodeOfCity(code: string): string {
     return this.places.listAliases(code).reduce((first, alias) => (alias < first ? alias : first), code);
   }
 }

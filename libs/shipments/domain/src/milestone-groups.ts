@@ -61,7 +61,7 @@ export class MilestonesByKind {
 }
 
 /** Actual milestones of a shipment by container. */
-export interface ActualMilestones {
+export interface ActualMilestonesByContainer {
   /** Milestones that name no container. They concern every container. */
   readonly unnamed: MilestonesByKind;
   readonly named: ReadonlyMap<string, MilestonesByKind>;

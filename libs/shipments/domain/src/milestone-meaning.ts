@@ -33,7 +33,7 @@ export function computeMilestoneMeaning(
 ): StatusEffectOfMilestone {
   // The milestone reports a vessel that sailed on without the goods, so it has no effect.
   if (isVesselSailingOnWithoutGoods(entry, route)) return SAILING_ON_MILESTONE_MEANING;
-  const meaning = getMeaningOfMilestoneCode(rules, route);
+  const meaning = getStatusEffectOfMilestoneCode(rules, route);
   const { status } = meaning;
   if (status === 'arrived' || status === 'available_for_pickup' || status === 'out_for_delivery')
     return computeMilestoneMeaningAtPlace(entry, rules, meaning, route);
@@ -47,7 +47,7 @@ function computeMilestoneMeaningAtPlace(
   meaning: StatusEffectOfMilestone,
   route: ShipmentRoute,
 ): StatusEffectOfMilestone {
-  const place = computePlaceKindOfMilestone(entry, route);
+  const place = classifyMilestonePlaceOnRoute(entry, route);
   const isElsewhere = place === 'elsewhere' || place === 'at_origin';
   if (!isElsewhere || meaning.status === 'out_for_delivery')
     return PLACE_DEPENDENT_MEANINGS.get(meaning)?.[place] ?? meaning;
@@ -59,7 +59,7 @@ function computeMilestoneMeaningAtPlace(
 
 type PlaceKind = 'anywhere' | 'unlocated' | 'at_destination' | 'elsewhere' | 'at_origin';
 
-function computePlaceKindOfMilestone(
+function classifyMilestonePlaceOnRoute(
   { milestone }: TimelineEntry,
   { origin, destination, locate }: ShipmentRoute,
 ): PlaceKind {
@@ -72,11 +72,11 @@ function computePlaceKindOfMilestone(
 
 /** Returns true if the code is an arrival or unloading at the end of a journey. The place may show that it is not. */
 export function isArrivalCode(rules: MilestoneCodeTraits, route: ShipmentRoute): boolean {
-  return getMeaningOfMilestoneCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
+  return getStatusEffectOfMilestoneCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
 }
 
 /** Returns the effect of a milestone code at an unknown place. */
-export function getMeaningOfMilestoneCode(
+export function getStatusEffectOfMilestoneCode(
   { status, status_by_mode, status_lcl }: MilestoneCodeTraits,
   route: ShipmentRoute,
 ): StatusEffectOfMilestone {

@@ -7,7 +7,7 @@ import {
   SHIPMENT_ID,
   ShipmentScenario,
   createDecideContext,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   scenarioPlacesStub,
   addEventMetadata,
@@ -47,7 +47,7 @@ const postOf = (classifiers: MilestoneInput['classifier'][], names: readonly str
 const LEGS = [
   ['CNSHA', 'SGSIN'],
   ['SGSIN', 'USLAX'],
-].map(([origin_port = '', destination_port = '']) => createLegFieldsWithDefaults({ origin_port, destination_port }));
+].map(([origin_port = '', destination_port = '']) => createLegWithOtherFieldsNull({ origin_port, destination_port }));
 const ROUTES = [
   { mode: 'ocean' as const, origin_port: 'CNSHA', destination_port: 'USLAX' },
   { mode: 'road' as const },

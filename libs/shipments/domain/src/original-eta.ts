@@ -1,5 +1,5 @@
 import type { TimeOrDay, Timestamp } from '@tracking/contracts';
-import { findFirstDroppedReport } from './dropped-estimates.ts';
+import { findFirstDroppedReportStatedAfter } from './dropped-estimates.ts';
 import { isAtPortsOrUnknownPlace, isEstimatedArrival, getTimeOfEstimate } from './estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { compareReportTimes } from './reports.ts';
@@ -77,7 +77,7 @@ function addFirstDroppedReports(
   since: Timestamp,
 ): void {
   for (const series of dropped) {
-    const first = findFirstDroppedReport(series, since);
+    const first = findFirstDroppedReportStatedAfter(series, since);
     if (first !== undefined) reports.push(first);
   }
 }

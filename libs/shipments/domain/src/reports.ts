@@ -80,7 +80,7 @@ export function findEstimatesSupersededOrRestored(
   const leavesSeries =
     previous?.classifier === 'estimated' && !(isEstimate && isSameEstimateSeries(previous, milestone));
   if (!leavesSeries) return changes;
-  const restored = listRestoredReportIds(findLastReportedMilestone(listOtherEstimates(timeline, previous)));
+  const restored = listRestoredReportIds(findLastReportedMilestone(listOtherEstimatesOfSeries(timeline, previous)));
   return { ...changes, restores: [...changes.restores, ...restored] };
 }
 
@@ -90,7 +90,7 @@ function computeEstimateSupersessionChanges(
   timeline: readonly TimelineEntry[],
   estimate: Milestone,
 ): EstimateSeriesChanges {
-  const others = listOtherEstimates(timeline, estimate);
+  const others = listOtherEstimatesOfSeries(timeline, estimate);
   const last = findLastReportedMilestone([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);
   const isSuperseded = last !== estimate;
@@ -107,7 +107,7 @@ function listRestoredReportIds(last: Milestone | undefined): readonly string[] {
 }
 
 /** Returns the estimates of the series of a milestone, without the milestone itself. */
-function listOtherEstimates(timeline: readonly TimelineEntry[], of: Milestone): readonly Milestone[] {
+function listOtherEstimatesOfSeries(timeline: readonly TimelineEntry[], of: Milestone): readonly Milestone[] {
   return listEstimatesOfSeries(timeline, of).flatMap(({ milestone }) => (milestone.id === of.id ? [] : [milestone]));
 }
 

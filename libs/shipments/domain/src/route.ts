@@ -1,7 +1,7 @@
 import type { Leg, LegFields, LoadType, Mode, PlaceLookup } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
 import { getTimeZoneOfPort } from './local-time.ts';
-import { type MilestonePlace, type CachedLocationCount, MilestonePlaceFinder } from './locations.ts';
+import { type MilestonePlace, type SharedLocationCacheSize, MilestoneLocationToPlaceResolver } from './locations.ts';
 
 /** Route and mode of a shipment. The meaning of its milestones depends on them. */
 export interface ShipmentRoute {
@@ -46,7 +46,7 @@ type Lane = Omit<ShipmentRoute, 'legs'>;
 /** The lanes that are kept for one table of places. */
 interface TradeLaneCacheOfPlaces {
   readonly lanes: Map<string, Lane>;
-  readonly locations: CachedLocationCount;
+  readonly locations: SharedLocationCacheSize;
 }
 
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
@@ -100,7 +100,7 @@ function createTradeLane(
   shipment: ShipmentFieldsDeterminingRoute,
   legs: readonly LegFields[],
   places: PlaceLookup,
-  locations: CachedLocationCount,
+  locations: SharedLocationCacheSize,
 ): Lane {
   const { origin_port: origin, destination_port: destination } = getPortsOfShipment(shipment, legs);
   const via = new Set(legs.map((leg) => leg.destination_port));
@@ -108,7 +108,7 @@ function createTradeLane(
   via.delete(destination);
   const all = [origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
   const ports = [...new Set(all.filter((port) => port !== null))];
-  const locator = new MilestonePlaceFinder(ports, destination, places, locations);
+  const locator = new MilestoneLocationToPlaceResolver(ports, destination, places, locations);
   const locate = (location: string | null) => locator.findPlaceOfLocation(location);
   return {
     mode: shipment.mode,

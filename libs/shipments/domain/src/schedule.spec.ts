@@ -4,7 +4,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type ShipmentScenario,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   findDataOfDecidedEvent,
   createTimeInJanuary2026,
   createShipmentScenario,
@@ -19,9 +19,9 @@ const inland = (fields: Partial<ClientShipmentFields> = {}) =>
   createOceanShipmentScenario({
     destination_port: 'USCHI',
     legs: [
-      createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
-      createLegFieldsWithDefaults({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
+      createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+      createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+      createLegWithOtherFieldsNull({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
     ],
     ...fields,
   });
@@ -163,7 +163,7 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
-    const legs = [createLegFieldsWithDefaults({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
+    const legs = [createLegWithOtherFieldsNull({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
     const scenario = createShipmentScenario({ mode: 'multimodal', legs });
     scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, createTimeInJanuary2026(3)]);
@@ -172,8 +172,8 @@ describe('legs have their own atd and ata', () => {
   it('including a pick-up of a leg by road', () => {
     const scenario = createOceanShipmentScenario({
       legs: [
-        createLegFieldsWithDefaults({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegWithOtherFieldsNull({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     });
     scenario.postMilestoneInScenario('picked_up', createTimeInJanuary2026(1), { location: 'CNNGB' });
@@ -187,25 +187,25 @@ describe('legs have their own atd and ata', () => {
       createShipmentScenario({
         mode: 'road',
         legs: [
-          createLegFieldsWithDefaults({
+          createLegWithOtherFieldsNull({
             origin_port: 'CNSHA',
             destination_port: 'CNNGB',
             etd: createTimeInJanuary2026(1),
             eta: createTimeInJanuary2026(2),
           }),
-          createLegFieldsWithDefaults({
+          createLegWithOtherFieldsNull({
             origin_port: 'CNNGB',
             destination_port: 'CNSHA',
             etd: createTimeInJanuary2026(3),
             eta: createTimeInJanuary2026(4),
           }),
-          createLegFieldsWithDefaults({
+          createLegWithOtherFieldsNull({
             origin_port: 'CNSHA',
             destination_port: 'CNNGB',
             etd: createTimeInJanuary2026(5),
             eta: createTimeInJanuary2026(6),
           }),
-          createLegFieldsWithDefaults({
+          createLegWithOtherFieldsNull({
             origin_port: 'CNNGB',
             destination_port: 'USLAX',
             etd: createTimeInJanuary2026(7),
@@ -267,7 +267,7 @@ describe('legs have their own atd and ata', () => {
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
-    const scenario = createOceanShipmentScenario({ legs: [createLegFieldsWithDefaults({ vessel: 'EVER GIVEN' })] });
+    const scenario = createOceanShipmentScenario({ legs: [createLegWithOtherFieldsNull({ vessel: 'EVER GIVEN' })] });
     scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({
       atd: createTimeInJanuary2026(3),
@@ -295,7 +295,7 @@ describe('an estimated arrival sets the eta', () => {
   });
 
   it('when located at the last leg’s destination, unless the shipment has another destination', () => {
-    const legs = [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
+    const legs = [createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
     const scenario = createOceanShipmentScenario({ destination_port: null, legs });
     scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
     expect(scenario.record).toMatchObject({
@@ -458,13 +458,13 @@ describe('a port of a leg that no table knows', () => {
     createShipmentScenario({
       mode: 'air',
       legs: [
-        createLegFieldsWithDefaults({
+        createLegWithOtherFieldsNull({
           origin_port: 'SIN',
           destination_port: 'LON',
           etd: createTimeInJanuary2026(1),
           eta: createTimeInJanuary2026(2),
         }),
-        createLegFieldsWithDefaults({
+        createLegWithOtherFieldsNull({
           origin_port: 'LON',
           destination_port: 'JFK',
           etd: createTimeInJanuary2026(3),
@@ -569,11 +569,11 @@ describe('nothing changes eta after ata', () => {
 
   it('nor legs', () => {
     const scenario = createOceanShipmentScenario({
-      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
+      legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     });
     scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({
-      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
+      legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
     });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(20),
@@ -592,7 +592,9 @@ describe('nothing changes eta after ata', () => {
 });
 
 describe('upserts, legs and estimates are statements of eta: the newest valid one wins', () => {
-  const ends = (eta: string) => [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
+  const ends = (eta: string) => [
+    createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USLAX', eta }),
+  ];
   const upsert = { eta: createTimeInJanuary2026(20) };
   const legs = { legs: ends(createTimeInJanuary2026(21)) };
 
@@ -620,7 +622,7 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
     ['nor does one of legs', [legs, createTimeInJanuary2026(22), legs], createTimeInJanuary2026(22)],
     [
       'legs without an eta say nothing of it',
-      [createTimeInJanuary2026(22), { legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX' })] }],
+      [createTimeInJanuary2026(22), { legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX' })] }],
       createTimeInJanuary2026(22),
     ],
     ['legs taken away take theirs along', [legs, { legs: [] }], null],
@@ -712,12 +714,12 @@ describe('legs set by the client', () => {
     scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({
       legs: [
-        createLegFieldsWithDefaults({
+        createLegWithOtherFieldsNull({
           origin_port: 'CNSHA',
           destination_port: 'USLAX',
           eta: createTimeInJanuary2026(19),
         }),
-        createLegFieldsWithDefaults({ destination_port: 'USCHI' }),
+        createLegWithOtherFieldsNull({ destination_port: 'USCHI' }),
       ],
     });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([createTimeInJanuary2026(19), null]);
@@ -730,8 +732,8 @@ describe('legs set by the client', () => {
     scenario.postMilestoneInScenario('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
     scenario.upsertShipment({
       legs: [
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
-        createLegFieldsWithDefaults({ destination_port: 'USCHI' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegWithOtherFieldsNull({ destination_port: 'USCHI' }),
       ],
     });
     expect(scenario.record.legs[0]?.atd).toBe(createTimeInJanuary2026(1));
@@ -746,14 +748,14 @@ describe('legs set by the client', () => {
   });
 
   const ends = (fields: Partial<LegFields> = {}) => [
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(1),
       eta: createTimeInJanuary2026(5),
       ...fields,
     }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'SGSIN',
       destination_port: 'USLAX',
       etd: createTimeInJanuary2026(7),
@@ -804,7 +806,7 @@ describe('legs set by the client', () => {
     const scenario = createShipmentScenario({ legs: ends(), origin_port: 'CNSHA' });
     scenario.upsertShipment({
       legs: [
-        createLegFieldsWithDefaults({
+        createLegWithOtherFieldsNull({
           origin_port: 'CNNGB',
           destination_port: 'USNYC',
           etd: createTimeInJanuary2026(3),
@@ -828,7 +830,7 @@ describe('legs set by the client', () => {
     const decision = scenario.upsertShipment({ destination_port: 'USLAX', origin_port: 'CNSHA' });
     expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.ports_given.v1']);
     scenario.upsertShipment({
-      legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB', destination_port: 'USNYC' })],
+      legs: [createLegWithOtherFieldsNull({ origin_port: 'CNNGB', destination_port: 'USNYC' })],
     });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
     scenario.upsertShipment({ origin_port: null });
@@ -865,8 +867,8 @@ describe('legs set by the client', () => {
   it('warn if the shipment arrives before it departs', () => {
     const scenario = createShipmentScenario();
     const crossed = [
-      createLegFieldsWithDefaults({ etd: createTimeInJanuary2026(9) }),
-      createLegFieldsWithDefaults({ eta: createTimeInJanuary2026(8) }),
+      createLegWithOtherFieldsNull({ etd: createTimeInJanuary2026(9) }),
+      createLegWithOtherFieldsNull({ eta: createTimeInJanuary2026(8) }),
     ];
     expect(scenario.upsertShipment({ legs: crossed }).warnings).toMatchObject([
       { code: 'eta_before_etd', param: 'eta' },
@@ -886,15 +888,15 @@ describe('legs set by the client', () => {
     expect(scenario.record.origin_port).toBeNull();
     scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
-    scenario.upsertShipment({ legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB' })] });
+    scenario.upsertShipment({ legs: [createLegWithOtherFieldsNull({ origin_port: 'CNNGB' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
   it('give the shipment its ports if it has none', () => {
     const scenario = createShipmentScenario({
       legs: [
-        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-        createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+        createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+        createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
       ],
     });
     scenario.postMilestoneInScenario('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });

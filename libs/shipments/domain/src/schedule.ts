@@ -2,7 +2,7 @@ import { getMilestoneRules } from '@tracking/contracts';
 import type { Leg, LegFields, MilestoneRule, TimeOrDay, TimeRule, Timestamp } from '@tracking/contracts';
 import {
   PastEstimateLookup,
-  EstimatesOfKind,
+  DepartureOrArrivalEstimates,
   isAtPortsOrUnknownPlace,
   isEstimatedArrival,
   isEstimatedDeparture,
@@ -13,7 +13,7 @@ import {
 } from './estimates.ts';
 import type { EventRevisionsOfLegTimes } from './events/event-data.ts';
 import { getTimePrecision, moveStatedDayToPortZone, toScheduledTimes, convertStatedDateToTime } from './local-time.ts';
-import type { StatedTime } from './local-time.ts';
+import type { UtcTimeWithLocalDay } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
 import { combineLegFieldsAndTimes, type ShipmentRoute } from './route.ts';
@@ -25,7 +25,7 @@ import type { TimelineAnalysis } from './timeline-analysis.ts';
 const REVISIONS_BEFORE_ALL_EVENTS: EventRevisionsOfLegTimes = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and the milestone that set it. */
-export interface TimeWithDecidingRule extends StatedTime {
+export interface TimeWithDecidingRule extends UtcTimeWithLocalDay {
   readonly rule: TimeRule;
   readonly milestone: TimelineEntry | null;
   /** The estimate that set an expected time, even if an actual time is known; null if the client set it. */
@@ -65,21 +65,21 @@ export function decideShipmentAndLegTimes(
   const { route } = analysis;
   const listenerFor = (time: string): RuleListener | undefined =>
     onEstimate && ((entry, rule) => onEstimate(entry, time, rule));
-  const atd = findDeparture(analysis);
+  const atd = findActualDepartureTime(analysis);
   const arrived = analysis.arrivals.filter(countsAsArrival);
   const ata = chooseActualTime(arrived.find(createPortVisitPredicate(route.destination, route)), arrived[0]);
   const isForShipment = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.ends);
   const history = new PastEstimateLookup(analysis);
-  const departures = new EstimatesOfKind(
+  const departures = new DepartureOrArrivalEstimates(
     (entry) => isEstimatedDeparture(entry, route),
     (estimates) => estimates,
   );
-  const arrivals = new EstimatesOfKind(
+  const arrivals = new DepartureOrArrivalEstimates(
     (entry) => isEstimatedArrival(entry, route),
     (estimates) => dropOtherArrivalEstimates(estimates, isForShipment, listenerFor('eta')),
   );
   const choose = (
-    kind: EstimatesOfKind,
+    kind: DepartureOrArrivalEstimates,
     matches: (entry: TimelineEntry) => boolean,
     { value, written }: ValueSetByClient<TimeOrDay | null>,
     { time, actual, port }: { readonly time: string; readonly actual: Timestamp | null; readonly port: string | null },
@@ -138,7 +138,7 @@ export function decideShipmentAndLegTimes(
   };
   const legs =
     sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => combineLegFieldsAndTimes(leg, times));
-  return { etd: setRuleToActualTimeKnown(etd, atd), eta: setRuleToActualTimeKnown(eta, ata), atd, ata, legs };
+  return { etd: attributeTimeToActual(etd, atd), eta: attributeTimeToActual(eta, ata), atd, ata, legs };
 }
 
 /** Returns true if the client set the time only for the leg. */
@@ -147,7 +147,7 @@ function isTimeSetOnlyForLeg(own: ValueSetByClient<TimeOrDay | null>, leg: LegFi
 }
 
 /** Returns the expected time with the actual time as its reason, if that is known. */
-function setRuleToActualTimeKnown(expected: TimeWithDecidingRule, actual: TimeWithDecidingRule): TimeWithDecidingRule {
+function attributeTimeToActual(expected: TimeWithDecidingRule, actual: TimeWithDecidingRule): TimeWithDecidingRule {
   if (actual.value === null) return expected;
   return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
@@ -159,13 +159,13 @@ function deriveTimeFromLeg(time: TimeWithDecidingRule | undefined): TimeWithDeci
 }
 
 /** Finds the earliest departure at the origin; if there is none, the earliest departure. */
-function findDeparture({ departures, route }: TimelineAnalysis): TimeWithDecidingRule {
+function findActualDepartureTime({ departures, route }: TimelineAnalysis): TimeWithDecidingRule {
   return chooseActualTime(departures.find(createPortVisitPredicate(route.origin, route)), departures[0]);
 }
 
 function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): TimeWithDecidingRule {
   const entry = atPort ?? other;
-  if (entry === undefined) return UNKNOWN_DECIDED_TIME;
+  if (entry === undefined) return UNKNOWN_SCHEDULE_TIME;
   return {
     value: getOccurredAt(entry),
     day: null,
@@ -175,7 +175,7 @@ function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntr
   };
 }
 
-const UNKNOWN_DECIDED_TIME: TimeWithDecidingRule = {
+const UNKNOWN_SCHEDULE_TIME: TimeWithDecidingRule = {
   value: null,
   day: null,
   rule: 'unknown',
@@ -221,7 +221,7 @@ function chooseTimeFromNewestEstimates(
   }
   if (chosen !== undefined)
     return { ...getTimeOfEstimate(chosen.milestone), rule: 'newest_estimate', milestone: chosen, estimate: chosen };
-  if (given.value === null) return UNKNOWN_DECIDED_TIME;
+  if (given.value === null) return UNKNOWN_SCHEDULE_TIME;
   // The caller computes the end of the day, because it depends on the port.
   return { ...convertStatedDateToTime(given.value, null), rule: 'set_by_client', milestone: null, estimate: null };
 }

@@ -121,7 +121,7 @@ export interface OriginalEtaSetByClient {
 export const NO_ORIGINAL_ETA: OriginalEtaSetByClient = { value: null, since: '' };
 
 /** Creates the schedule from the first upsert. */
-export function createScheduleFromFirstUpsert(
+export function createClientScheduleFromFirstUpsert(
   { etd, eta, legs }: LastUpsertValues,
   written: number,
 ): ClientScheduleValues {
@@ -203,7 +203,7 @@ function createClientLegsWithRevisions(
   return { value, written: legsWritten };
 }
 
-export interface AppendedCommand {
+export interface CommandIdWithFirstEventRevision {
   readonly id: string;
   /** Revision of the first event that the command appended. */
   readonly revision: number;
@@ -255,7 +255,7 @@ export interface ShipmentState {
   /** Next time at which the shipment changes without a command, from the last append; null if there is none. */
   readonly nextCheckAt: Timestamp | null;
   /** Commands that appended events, in the order in which they were appended. */
-  readonly commands: readonly AppendedCommand[];
+  readonly commands: readonly CommandIdWithFirstEventRevision[];
 }
 
 type DroppedReportsDraft = {
@@ -272,7 +272,7 @@ export type ShipmentDraft = {
   droppedEstimates: Map<string, DroppedReportsDraft>;
   exceptions: ShipmentException[];
   documents: DocumentState[];
-  commands: AppendedCommand[];
+  commands: CommandIdWithFirstEventRevision[];
 };
 
 /** Returns the revision of the first event that a command appended; undefined if it appended nothing. */

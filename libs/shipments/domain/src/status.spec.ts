@@ -5,7 +5,7 @@ import {
   CONTAINER_C,
   ShipmentScenario,
   findDataOfDecidedEvent,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
@@ -18,7 +18,7 @@ const codeOf = (scenario: ReturnType<typeof createShipmentScenario>, id: string 
 const setter = (scenario: ReturnType<typeof createShipmentScenario>) =>
   codeOf(scenario, scenario.record.status_milestone_id);
 const leg = (origin_port: string, destination_port: string, mode: Mode | null = null) =>
-  createLegFieldsWithDefaults({ mode, origin_port, destination_port });
+  createLegWithOtherFieldsNull({ mode, origin_port, destination_port });
 
 describe('the highest rank among actual milestones', () => {
   it.each(MILESTONE_CATALOG.map(({ code, status }) => [code, status ?? 'pending']))('%s gives %s', (code, status) => {

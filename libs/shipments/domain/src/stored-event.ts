@@ -7,7 +7,11 @@ import {
 } from '@tracking/contracts';
 import type { FormerEventVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
-import { type ShipmentEvent, type ShipmentEventBody, storedEventDescriptors } from './events/stored-events.ts';
+import {
+  type ShipmentEvent,
+  type ShipmentEventBody,
+  descriptorsOfAllStoredEventTypes,
+} from './events/stored-events.ts';
 
 /** Prefix of shipment ids. The id and the stream name of a shipment contain the same token. */
 const SHIPMENT_ID_PREFIX = 'shp_';
@@ -46,7 +50,7 @@ export function parseShipmentId(id: unknown): string | undefined {
  * Converts `shp_<token>` to `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the
  * token.
  */
-export function toShipmentToken(shipmentId: string): string {
+export function removeShipmentIdPrefix(shipmentId: string): string {
   return shipmentId.slice(SHIPMENT_ID_PREFIX.length);
 }
 
@@ -81,7 +85,7 @@ interface StoredShipmentEvent {
  * Converts a stored event to its newest version. Every reader of a stream uses this function.
  * @throws UnknownEventTypeError
  */
-export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
+export function upcastStoredShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
   // Only `addMetadataToShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
   return { ...upcastEventBody(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
@@ -122,7 +126,7 @@ export function createEventUpcaster(
   };
 }
 
-const upcastStoredEvent = createEventUpcaster(storedEventDescriptors);
+const upcastStoredEvent = createEventUpcaster(descriptorsOfAllStoredEventTypes);
 
 /** Converts the body of a stored event to its newest version. @throws UnknownEventTypeError */
 export function upcastEventBody(type: string, data: JsonObject): ShipmentEventBody {
@@ -180,7 +184,6 @@ function addMissingFieldsToMilestones<
 }
 
 /** Types of all events that were ever stored, in all versions. */
-export const storedEventTypes: readonly string[] = storedEventDescriptors.flatMap(({ type, formerVersions = [] }) => [
-  ...formerVersions.map((former) => former.type),
-  type,
-]);
+export const storedEventTypes: readonly string[] = descriptorsOfAllStoredEventTypes.flatMap(
+  ({ type, formerVersions = [] }) => [...formerVersions.map((former) => former.type), type],
+);

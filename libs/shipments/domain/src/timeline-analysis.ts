@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import { selectCountingMilestones, type CountingMilestones } from './journey.ts';
-import { type ActualMilestones, MilestonesByKind, type SortedEntries } from './milestone-groups.ts';
+import { type ActualMilestonesByContainer, MilestonesByKind, type SortedEntries } from './milestone-groups.ts';
 import { MilestoneKindFinder, type MilestoneKind } from './milestone-kind.ts';
 import { findIgnoringRule } from './milestone-meaning.ts';
 import type { ShipmentRoute } from './route.ts';
@@ -80,7 +80,7 @@ function listDroppedReports(
 }
 
 /** Sorts the milestones of a timeline into the lists that the rules need. */
-class MilestoneListsForRulesBuilder implements ActualMilestones {
+class MilestoneListsForRulesBuilder implements ActualMilestonesByContainer {
   readonly unnamed = new MilestonesByKind();
   readonly named = new Map<string, MilestonesByKind>();
   readonly estimates: TimelineEntry[] = [];
@@ -93,7 +93,7 @@ class MilestoneListsForRulesBuilder implements ActualMilestones {
   readonly bookingsConfirmed: TimelineEntry[] = [];
 
   addActualMilestone(entry: TimelineEntry, kind: MilestoneKind): void {
-    this.findMilestoneGroupsOfContainer(entry.milestone.container_number).addMilestone(entry, kind);
+    this.getOrCreateMilestoneGroupsOfContainer(entry.milestone.container_number).addMilestone(entry, kind);
     if (kind.isLegDeparture) {
       this.legDepartures.push(entry);
       if (kind.isDeparture) this.departures.push(entry);
@@ -107,7 +107,7 @@ class MilestoneListsForRulesBuilder implements ActualMilestones {
     if (kind.rules.takes_back === 'cancellation') this.bookingsConfirmed.push(entry);
   }
 
-  private findMilestoneGroupsOfContainer(container: string | null): MilestonesByKind {
+  private getOrCreateMilestoneGroupsOfContainer(container: string | null): MilestonesByKind {
     if (container === null) return this.unnamed;
     let groups = this.named.get(container);
     if (groups === undefined) {

@@ -53,7 +53,7 @@ export function insertMilestone(timeline: TimelineEntry[], changes: TimelineChan
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written:
       previous !== undefined && keepsStatedEventAndTime(previous.milestone, milestone) ? previous.written : revision,
-    overridden: addOverriddenReportTime(getOverriddenValuesAfterEvent(previous, overridden), previous),
+    overridden: addReportTimeToOverriddenValues(getOverriddenValuesAfterEvent(previous, overridden), previous),
     formerReports:
       previous === undefined ? NO_FORMER_REPORTS : addFormerEstimateReport(previous, milestone, changes.formerReport),
   });
@@ -79,7 +79,7 @@ export function addReportTimeToMilestone(
  * Returns the overridden values of a feed with the time of their report. In events of releases that did not store this
  * time, they were reported when the milestone had last been stated before the person overrode them.
  */
-function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry | undefined): Overridden {
+function addReportTimeToOverriddenValues(overridden: Overridden, previous: TimelineEntry | undefined): Overridden {
   if (previous === undefined || !isMilestoneCorrectedByPerson({ overridden }) || overridden.reported_at !== undefined)
     return overridden;
   return { ...overridden, reported_at: previous.overridden.reported_at ?? previous.milestone.reported_at };

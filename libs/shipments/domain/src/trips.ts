@@ -120,11 +120,11 @@ export class ContainerTripSelector {
       if (each.kind.isLoadedMovement) current.isLoaded = true;
       if (isEmptyReturn(each.kind)) current.ended = occurred_at;
     }
-    return this.mergeRepeatedReturns(trips);
+    return this.mergeTripsWithRepeatedReturns(trips);
   }
 
   /** A second return without a loaded movement in between belongs to the same trip. */
-  private mergeRepeatedReturns(trips: readonly ContainerTrip[]): readonly ContainerTrip[] {
+  private mergeTripsWithRepeatedReturns(trips: readonly ContainerTrip[]): readonly ContainerTrip[] {
     const merged: ContainerTrip[] = [];
     for (const trip of trips) {
       const last = merged.at(-1);
@@ -155,16 +155,16 @@ export class ContainerTripSelector {
     let least = Infinity;
     for (const [index, { entries, ended, isLoaded }] of trips.entries()) {
       const isOver = ended !== undefined && ended < time;
-      if (!isLoaded || (isOver && (etd !== null || !this.hasContainerTripTouchedRoute(entries)))) continue;
+      if (!isLoaded || (isOver && (etd !== null || !this.hasTripLeftOriginOrReachedDestination(entries)))) continue;
       const began = entries[0]?.entry.milestone.occurred_at ?? time;
-      const distance = computeTimeDistanceMs({ from: time, until: etdEnd ?? created_at }, began, ended);
+      const distance = computeDistanceFromTimeSpanMs({ from: time, until: etdEnd ?? created_at }, began, ended);
       if (distance <= least) [chosen, least] = [index, distance];
     }
     return chosen;
   }
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
-  private hasContainerTripTouchedRoute(entries: readonly ActualMilestoneWithKind[]): boolean {
+  private hasTripLeftOriginOrReachedDestination(entries: readonly ActualMilestoneWithKind[]): boolean {
     const isShownBy = (kind: MilestoneKind) => isDepartureFromOriginOrArrivalAtDestination(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
@@ -208,7 +208,7 @@ function isDepartureFromOriginOrArrivalAtDestination(
 const DESTINATION_STATUSES: readonly ShipmentStatus[] = ['available_for_pickup', 'out_for_delivery', 'delivered'];
 
 /** Returns the distance of a time or day from a span in milliseconds; 0 if they have an instant in common. */
-function computeTimeDistanceMs(
+function computeDistanceFromTimeSpanMs(
   time: { readonly from: Timestamp; readonly until: Timestamp },
   from: Timestamp,
   until: Timestamp | undefined,

@@ -1,6 +1,6 @@
 import type { Milestone } from '@tracking/contracts';
 import {
-  type ActualMilestones,
+  type ActualMilestonesByContainer,
   type KindFilter,
   type MilestonesByKind,
   selectMilestoneGroups,
@@ -17,7 +17,10 @@ import { findFirstMatchingEntryIndex } from './timeline.ts';
  * for each visit, among the milestones with the same code, container, place and source. Milestones that other rules
  * exclude must not be among them, because they neither replace reports nor begin or end visits.
  */
-export function findReplacedMilestoneReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
+export function findReplacedMilestoneReports({
+  unnamed,
+  named,
+}: ActualMilestonesByContainer): ReadonlySet<TimelineEntry> {
   const replaced = new Set<TimelineEntry>();
   for (const own of named.values()) collectReportsReplacedInVisit(own, [own, unnamed], replaced);
   // Milestones without a container concern every container, so the departures and arrivals of all containers count.

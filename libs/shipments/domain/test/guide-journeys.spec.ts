@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ClientShipmentFields } from '@tracking/contracts';
 import { explainShipment } from '../src/index.ts';
 import { journeyPlacesStub } from './journey-places.ts';
-import { createLegFieldsWithDefaults, ShipmentScenario } from './scenario.ts';
+import { createLegWithOtherFieldsNull, ShipmentScenario } from './scenario.ts';
 
 const GUIDE = new URL('../../../../docs/guides/statuses-and-milestones.md', import.meta.url);
 const COLUMNS = ['date', 'code', 'location', 'status', 'rule'] as const;
@@ -53,7 +53,7 @@ function parseCells(line: string): readonly string[] {
 function runJourney({ fields }: Journey, rows: readonly Row[]) {
   const scenario = new ShipmentScenario();
   scenario.places = journeyPlacesStub;
-  const legs = fields.legs?.map(createLegFieldsWithDefaults);
+  const legs = fields.legs?.map(createLegWithOtherFieldsNull);
   scenario.setTimeOfNextCommand(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
   scenario.setTimeOfNextCommand(POSTED);
   const [container_number = null] = fields.container_numbers ?? [];

@@ -29,7 +29,7 @@ export function cloneShipmentScenario(scenario: ShipmentScenario): ShipmentScena
 
 /** Returns the explanations of the open exceptions. */
 export function explainOpenExceptions(scenario: ShipmentScenario): readonly ExplainedException[] {
-  const { exceptions } = explainShipment(requireScenarioState(scenario), {
+  const { exceptions } = explainShipment(getScenarioShipmentOrThrow(scenario), {
     places: scenarioPlacesStub,
     settings: scenario.settings,
   });
@@ -47,7 +47,7 @@ export function readExceptionStatusAfterAction(
 ): string {
   const one = cloneShipmentScenario(scenario).setTimeOfNextCommand(findEarliestTimeForCommand(scenario));
   act(one);
-  const { exceptions } = requireScenarioState(one);
+  const { exceptions } = getScenarioShipmentOrThrow(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
     type === told.type && container_number === told.container_number;
   const itself = exceptions.find(({ id }) => id === told.exception_id);
@@ -166,7 +166,7 @@ function createResolvingMilestoneAttempts(
   { code, occurred_from }: Pick<ExceptionResolutionConditions, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
   const now = findEarliestTimeForCommand(scenario, occurred_from);
-  const isShared = requireScenarioState(scenario).timeline.some(
+  const isShared = getScenarioShipmentOrThrow(scenario).timeline.some(
     ({ milestone: { id, occurred_at } }) => id !== milestone_id && occurred_at === occurred_from,
   );
   const earliest = isShared ? addMsToTime(occurred_from ?? now, 1) : occurred_from;
@@ -235,7 +235,7 @@ function createFieldChangeAttempts(
   { type, container_number }: ExplainedException,
   scenario: ShipmentScenario,
 ): readonly Attempt[] {
-  const { record, schedule } = requireScenarioState(scenario);
+  const { record, schedule } = getScenarioShipmentOrThrow(scenario);
   const ahead = addMsToTime(findEarliestTimeForCommand(scenario), 400 * DAY_MS);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
   if (place !== undefined) {
@@ -289,7 +289,7 @@ function revokeShipmentCancellation(scenario: ShipmentScenario): void {
   if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }
 
-function requireScenarioState({ state }: ShipmentScenario): ShipmentState {
+function getScenarioShipmentOrThrow({ state }: ShipmentScenario): ShipmentState {
   if (state === undefined) throw new Error('there is no shipment');
   return state;
 }

@@ -19,7 +19,7 @@ import type {
   CancellationDecision,
   CheckRulesCommand,
   ContainerPatchDecision,
-  CorrectMilestone,
+  CorrectMilestoneCommand,
   DecideContext,
   Decision,
   DocumentInput,
@@ -59,7 +59,7 @@ export const CONTAINER_C = 'TGHU9876542';
 export const CONTAINER_WITH_WRONG_DIGIT = 'MSCU1234567';
 
 /** Returns a leg of which only the given fields are set. */
-export function createLegFieldsWithDefaults(fields: Partial<LegFields>): LegFields {
+export function createLegWithOtherFieldsNull(fields: Partial<LegFields>): LegFields {
   return {
     mode: null,
     carrier_scac: null,
@@ -137,7 +137,7 @@ export class ShipmentScenario {
 
   /** Creates the shipment, or changes it. */
   upsertShipment(fields: Partial<ClientShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
-    return this.runCommand({
+    return this.decideAndApplyShipmentCommand({
       ...this.createCommandContext(),
       ...options,
       type: 'UpsertShipment',
@@ -148,7 +148,7 @@ export class ShipmentScenario {
 
   /** Patches fields of the shipment. */
   patchShipment(patch: ShipmentPatch, options: { strict?: boolean } = {}): PatchDecision {
-    return this.runCommand({
+    return this.decideAndApplyShipmentCommand({
       ...this.createCommandContext(),
       ...options,
       type: 'PatchShipment',
@@ -158,7 +158,7 @@ export class ShipmentScenario {
   }
 
   patchContainer(number: string, patch: Partial<ClientContainerFields>): ContainerPatchDecision {
-    return this.runCommand({
+    return this.decideAndApplyShipmentCommand({
       ...this.createCommandContext(),
       type: 'PatchContainer',
       shipment_id: SHIPMENT_ID,
@@ -175,7 +175,12 @@ export class ShipmentScenario {
   ): MilestoneDecision & { milestone: Milestone } {
     const context = this.createCommandContext();
     const milestone = createMilestoneInput({ code, occurred_at: when ?? context.at, ...rest });
-    const decision = this.runCommand({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
+    const decision = this.decideAndApplyShipmentCommand({
+      ...context,
+      type: 'RecordMilestone',
+      shipment_id: SHIPMENT_ID,
+      milestone,
+    });
     return { ...decision, milestone: decision.droppedMilestone ?? this.getMilestone(decision.milestoneId) };
   }
 
@@ -193,12 +198,18 @@ export class ShipmentScenario {
     patch: MilestonePatch,
   ): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'CorrectMilestone', shipment_id: SHIPMENT_ID, milestone_id: id, patch } as const;
-    return { ...this.runCommand({ ...this.createCommandContext(), ...command }), milestone: this.getMilestone(id) };
+    return {
+      ...this.decideAndApplyShipmentCommand({ ...this.createCommandContext(), ...command }),
+      milestone: this.getMilestone(id),
+    };
   }
 
   retractMilestone({ id }: Pick<Milestone, 'id'>): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'RetractMilestone', shipment_id: SHIPMENT_ID, milestone_id: id } as const;
-    return { ...this.runCommand({ ...this.createCommandContext(), ...command }), milestone: this.getMilestone(id) };
+    return {
+      ...this.decideAndApplyShipmentCommand({ ...this.createCommandContext(), ...command }),
+      milestone: this.getMilestone(id),
+    };
   }
 
   /** Returns the current state of the milestone with the id. @throws Error if the scenario has no such milestone */
@@ -209,16 +220,28 @@ export class ShipmentScenario {
   }
 
   cancelShipment(): CancellationDecision {
-    return this.runCommand({ ...this.createCommandContext(), type: 'CancelShipment', shipment_id: SHIPMENT_ID });
+    return this.decideAndApplyShipmentCommand({
+      ...this.createCommandContext(),
+      type: 'CancelShipment',
+      shipment_id: SHIPMENT_ID,
+    });
   }
 
   reopenShipment(): CancellationDecision {
-    return this.runCommand({ ...this.createCommandContext(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
+    return this.decideAndApplyShipmentCommand({
+      ...this.createCommandContext(),
+      type: 'ReopenShipment',
+      shipment_id: SHIPMENT_ID,
+    });
   }
 
   /** Checks the rules, as the clock does. */
   checkRules(): Decision<{ outcome: string }> {
-    return this.runCommand({ ...this.createCommandContext(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
+    return this.decideAndApplyShipmentCommand({
+      ...this.createCommandContext(),
+      type: 'CheckRules',
+      shipment_id: SHIPMENT_ID,
+    });
   }
 
   /** Opens an exception by hand. */
@@ -318,7 +341,7 @@ export class ShipmentScenario {
 
   /** Executes the command, and returns the decision with the document after it. */
   private executeDocumentCommandInScenario(command: DocumentCommand) {
-    const decision = this.runCommand(command);
+    const decision = this.decideAndApplyShipmentCommand(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
     if (found === undefined) throw new Error(`the scenario has no document ${decision.documentId}`);
     return { ...decision, document: found.document, object_id: found.object_id };
@@ -326,24 +349,26 @@ export class ShipmentScenario {
 
   /** Executes the command, and returns the decision with the exception after it. */
   private runExceptionCommand(command: OpenExceptionCommand | AcknowledgeException | ResolveExceptionCommand) {
-    const decision = this.runCommand(command);
+    const decision = this.decideAndApplyShipmentCommand(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
     if (exception === undefined) throw new Error(`the scenario has no exception ${decision.exceptionId}`);
     return { ...decision, exception };
   }
 
-  runCommand(command: CancelShipmentCommand | ReopenCancelledShipmentCommand): CancellationDecision;
-  runCommand(command: UpsertShipment): UpsertDecision;
-  runCommand(command: PatchShipmentCommand): PatchDecision;
-  runCommand(command: PatchContainerCommand): ContainerPatchDecision;
-  runCommand(command: RecordMilestoneCommand): MilestoneDecision;
-  runCommand(command: CorrectMilestone | RetractMilestoneCommand | CheckRulesCommand): Decision<{ outcome: string }>;
-  runCommand(
+  decideAndApplyShipmentCommand(command: CancelShipmentCommand | ReopenCancelledShipmentCommand): CancellationDecision;
+  decideAndApplyShipmentCommand(command: UpsertShipment): UpsertDecision;
+  decideAndApplyShipmentCommand(command: PatchShipmentCommand): PatchDecision;
+  decideAndApplyShipmentCommand(command: PatchContainerCommand): ContainerPatchDecision;
+  decideAndApplyShipmentCommand(command: RecordMilestoneCommand): MilestoneDecision;
+  decideAndApplyShipmentCommand(
+    command: CorrectMilestoneCommand | RetractMilestoneCommand | CheckRulesCommand,
+  ): Decision<{ outcome: string }>;
+  decideAndApplyShipmentCommand(
     command: OpenExceptionCommand | AcknowledgeException | ResolveExceptionCommand,
   ): Decision<{ outcome: string; exceptionId: string }>;
-  runCommand(command: DocumentCommand): Decision<DocumentResult>;
-  runCommand(command: ShipmentCommand): Decision;
-  runCommand(command: ShipmentCommand): Decision {
+  decideAndApplyShipmentCommand(command: DocumentCommand): Decision<DocumentResult>;
+  decideAndApplyShipmentCommand(command: ShipmentCommand): Decision;
+  decideAndApplyShipmentCommand(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, {
       ...createDecideContext(command.id),
       settings: this.settings,

@@ -9,7 +9,7 @@ import {
   type ClientShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import { createLegFieldsWithDefaults, ShipmentScenario } from './scenario.ts';
+import { createLegWithOtherFieldsNull, ShipmentScenario } from './scenario.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -77,5 +77,5 @@ export function createScenarioWithRule(
 }
 
 export function createLeg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
-  return createLegFieldsWithDefaults({ origin_port, destination_port, etd });
+  return createLegWithOtherFieldsNull({ origin_port, destination_port, etd });
 }

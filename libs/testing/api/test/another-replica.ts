@@ -43,7 +43,7 @@ export async function openAnotherGateway(api: Api) {
     close: async () => {
       gate = DOCUMENT_STORE_GATE_WITHOUT_DELAY;
       await app.close();
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
     },
   };
 }

@@ -159,7 +159,7 @@ describe('GET /v1/audit_log', () => {
     const { status, body } = await busy('POST', `/v1/invitations/${token}`, use);
     expect([status, body]).toMatchObject([503, { error: { code: 'busy' } }]);
     expect(await log('?limit=200')).toEqual(before);
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
   });
 
   it('stores the entry before the change', async () => {

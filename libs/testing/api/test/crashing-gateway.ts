@@ -39,7 +39,7 @@ export class CrashingGateway {
    * @param dieAt number of the call, from 1, at which the gateway crashes
    * @param before true to crash before the call has its effect, false to crash after the effect but before the result
    */
-  restartGateway(dieAt: number, before: boolean): void {
+  restartGatewayWithPlannedCrash(dieAt: number, before: boolean): void {
     Object.assign(this, { isDead: false, steps: 0, dieAt, before });
   }
 

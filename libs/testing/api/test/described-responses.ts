@@ -52,13 +52,13 @@ const OPENAPI_SCHEMA_ID = 'https://api.example/openapi.json';
 const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_MEDIA_TYPE]);
 
-export const openApiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
-const OPENAPI_WEBHOOK_CALLBACKS = openApiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
+export const parsedOpenApiDocument = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
+const OPENAPI_WEBHOOK_CALLBACKS = parsedOpenApiDocument.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
 const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
 formats.default(schemaCompiler);
-for (const apiComponentSchema of Object.values(openApiDescription.components.schemas))
-  forbidUndescribedFields(apiComponentSchema);
-schemaCompiler.addSchema(openApiDescription, OPENAPI_SCHEMA_ID);
+for (const openApiComponentSchema of Object.values(parsedOpenApiDocument.components.schemas))
+  forbidUndescribedFields(openApiComponentSchema);
+schemaCompiler.addSchema(parsedOpenApiDocument, OPENAPI_SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
 function forbidUndescribedFields(schema: Schema): void {
@@ -68,7 +68,7 @@ function forbidUndescribedFields(schema: Schema): void {
   if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
 }
 
-const openApiPathPatterns = Object.keys(openApiDescription.paths).map((template) => ({
+const openApiPathPatterns = Object.keys(parsedOpenApiDocument.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
@@ -79,7 +79,7 @@ openApiPathPatterns.sort((a, b) => a.template.split('{').length - b.template.spl
 export function expectResponseMatchesDescription(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
   const template = openApiPathPatterns.find(({ form }) => form.test(place))?.template;
-  const operation = template ? openApiDescription.paths[template]?.[method.toLowerCase()] : undefined;
+  const operation = template ? parsedOpenApiDocument.paths[template]?.[method.toLowerCase()] : undefined;
   if (!template || !operation) return;
   const { responses } = operation;
   const status = String(answer.status) in responses ? String(answer.status) : 'default';
@@ -87,7 +87,7 @@ export function expectResponseMatchesDescription(method: string, path: string, a
   const faults = response
     ? [
         ...findResponseHeaderErrors(resolveResponseReference(response), answer.headers),
-        ...findBodyErrors([template, method, status], response, answer),
+        ...findResponseBodyErrors([template, method, status], response, answer),
         ...(status === 'default' ? [] : findUndescribedErrorCode(operation, answer)),
       ]
     : ['the OpenAPI description lacks this status'];
@@ -112,7 +112,7 @@ const SHARED_RESPONSE_REF_PREFIX = '#/components/responses/';
 function resolveResponseReference({ $ref, ...response }: OpenApiResponseDescription): OpenApiResponseDescription {
   return $ref === undefined
     ? response
-    : (openApiDescription.components.responses[$ref.slice(SHARED_RESPONSE_REF_PREFIX.length)] ?? {});
+    : (parsedOpenApiDocument.components.responses[$ref.slice(SHARED_RESPONSE_REF_PREFIX.length)] ?? {});
 }
 
 /** Returns the paths of the description that the API serves, with the parameters and responses that operations share. */
@@ -138,14 +138,14 @@ function findUndescribedErrorCode(operation: DescribedOperation, { body }: ApiRe
 function findResponseHeaderErrors({ headers = {} }: OpenApiResponseDescription, sent: Headers): readonly string[] {
   const faults = Object.entries(headers).flatMap(([name, header]) => {
     const { required, schema } =
-      '$ref' in header ? (openApiDescription.components.headers[name] as DescribedHeader) : header;
+      '$ref' in header ? (parsedOpenApiDocument.components.headers[name] as DescribedHeader) : header;
     const value = sent.get(name);
     if (value === null) return required ? [`the header ${name} is missing`] : [];
     return schemaCompiler.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
       ? []
       : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
-  const more = Object.keys(openApiDescription.components.headers).filter(
+  const more = Object.keys(parsedOpenApiDocument.components.headers).filter(
     (name) => sent.has(name) && !(name in headers) && !COMMON_RESPONSE_HEADERS.has(name),
   );
   return [...faults, ...more.map((name) => `the OpenAPI description lacks the header ${name}`)];
@@ -153,7 +153,7 @@ function findResponseHeaderErrors({ headers = {} }: OpenApiResponseDescription, 
 
 const schemaValidators = new Map<string, ValidateFunction>();
 
-function findBodyErrors(
+function findResponseBodyErrors(
   [template, method, status]: readonly [string, string, string],
   response: OpenApiResponseDescription,
   { headers, text, body }: ApiResponse,
@@ -183,7 +183,7 @@ function findSchemaErrors($ref: string, body: unknown): readonly string[] {
 
 /** Returns the data of the example event of a type. */
 export function getExampleEventData(type: string): JsonObject {
-  const schema = openApiDescription.components.schemas[findEventSchema(type).slice('#/components/schemas/'.length)];
+  const schema = parsedOpenApiDocument.components.schemas[findEventSchema(type).slice('#/components/schemas/'.length)];
   return (schema?.['example'] as { readonly data: JsonObject }).data;
 }
 

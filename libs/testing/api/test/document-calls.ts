@@ -115,7 +115,7 @@ export class DocumentApiTestClient {
     return this.api.call('PUT', path, { headers: { 'content-type': 'application/pdf' }, raw: new Uint8Array(bytes) });
   }
 
-  getResource(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
+  sendApiGetRequest(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
     return this.api.call('GET', path, { key: this.key, headers });
   }
 

@@ -32,7 +32,7 @@ const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefin
 const textOf = (start: number, end = SMALL_PDF.length) => SMALL_PDF.toString('latin1', start, end);
 
 it('is an attachment with its file name in any script', async () => {
-  const { status, text, headers } = await calls.getResource(path);
+  const { status, text, headers } = await calls.sendApiGetRequest(path);
   expect([status, text]).toEqual([200, textOf(0)]);
   expect(Object.fromEntries(headers)).toMatchObject({
     'content-type': 'application/pdf',
@@ -56,7 +56,7 @@ it.each([
   const parts = [SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('a text'), fileName)];
   const { id, file_name } = await calls.uploadDocument(await calls.createShipment(), parts);
   expect(file_name).toBe(fileName);
-  const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
+  const { headers } = await calls.sendApiGetRequest(`/v1/documents/${String(id)}/download`);
   expect(headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
 });
 
@@ -72,7 +72,7 @@ it('returns every single range exactly', async () => {
     ['bytes=-9999', 0, last + 1],
   ];
   for (const [range, start, end] of ranges) {
-    const { status, text, headers } = await calls.getResource(path, { range });
+    const { status, text, headers } = await calls.sendApiGetRequest(path, { range });
     expect([range, status, text]).toEqual([range, 206, textOf(start, end)]);
     expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${SMALL_PDF.length}`);
     expect(headers.get('content-length')).toBe(String(end - start));
@@ -81,12 +81,12 @@ it('returns every single range exactly', async () => {
 
 it('returns all bytes for several ranges or an invalid one', async () => {
   for (const range of ['bytes=0-1,4-5', 'bytes=5-4', 'lines=1-2']) {
-    expect((await calls.getResource(path, { range })).status).toBe(200);
+    expect((await calls.sendApiGetRequest(path, { range })).status).toBe(200);
   }
 });
 
 it('returns the size for a range after the end', async () => {
-  const { status, headers, body } = await calls.getResource(path, { range: `bytes=${SMALL_PDF.length}-` });
+  const { status, headers, body } = await calls.sendApiGetRequest(path, { range: `bytes=${SMALL_PDF.length}-` });
   expect([status, codeOf({ body } as ApiResponse)]).toEqual([416, 'range_not_satisfiable']);
   expect(headers.get('content-range')).toBe(`bytes */${SMALL_PDF.length}`);
   expect(headers.get('content-disposition')).toBeNull();
@@ -94,18 +94,21 @@ it('returns the size for a range after the end', async () => {
 
 it('returns a range if If-Range matches, else all bytes', async () => {
   const range = 'bytes=0-1';
-  expect((await calls.getResource(path, { range, 'if-range': ETAG })).status).toBe(206);
+  expect((await calls.sendApiGetRequest(path, { range, 'if-range': ETAG })).status).toBe(206);
   for (const other of ['"other"', `W/${ETAG}`, 'Mon, 23 Nov 2026 10:00:00 GMT']) {
-    expect((await calls.getResource(path, { range, 'if-range': other })).status).toBe(200);
+    expect((await calls.sendApiGetRequest(path, { range, 'if-range': other })).status).toBe(200);
   }
 });
 
 it('returns 304 to a matching If-None-Match', async () => {
   for (const known of [ETAG, '*', `"x", W/${ETAG}`]) {
-    const { status, text, headers } = await calls.getResource(path, { 'if-none-match': known, range: 'bytes=0-1' });
+    const { status, text, headers } = await calls.sendApiGetRequest(path, {
+      'if-none-match': known,
+      range: 'bytes=0-1',
+    });
     expect([status, text, headers.get('etag')]).toEqual([304, '', ETAG]);
   }
-  expect((await calls.getResource(path, { 'if-none-match': '"x"' })).status).toBe(200);
+  expect((await calls.sendApiGetRequest(path, { 'if-none-match': '"x"' })).status).toBe(200);
 });
 
 it('answers HEAD like GET, without the bytes', async () => {
@@ -159,7 +162,7 @@ it('is incomplete if the source fails, and closes the source if the client disco
 
 it('is refused and logged if the bytes are lost', async () => {
   const { id, object_id } = await lost();
-  const answer = await calls.getResource(`/v1/documents/${id}/download`);
+  const answer = await calls.sendApiGetRequest(`/v1/documents/${id}/download`);
   expect([answer.status, codeOf(answer), answer.headers.get('etag')]).toEqual([409, 'document_not_uploaded', null]);
   expect(api.lines).toContainEqual(
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ object_id }) as object }),
@@ -186,22 +189,22 @@ describe('a stored file that differs from its document', () => {
     if (why === 'size') expect(answer.status).toBe(409);
     else expect([answer.status, answer.isClosed, answer.bytes < LARGE.length]).toEqual([200, true, true]);
     expect(answer.text).not.toContain('smuggled');
-    const again = await calls.getResource(path);
+    const again = await calls.sendApiGetRequest(path);
     expect([again.status, codeOf(again), again.headers.get('etag')]).toEqual([409, 'document_damaged', null]);
-    expect((await calls.getResource(path, { range: 'bytes=0-1' })).status).toBe(409);
+    expect((await calls.sendApiGetRequest(path, { range: 'bytes=0-1' })).status).toBe(409);
     expect(damageCount(why)).toBe(count + 1);
     const logged = expect.objectContaining({ object_id, why }) as object;
     expect(api.lines.filter(({ fields }) => fields['object_id'] === object_id)).toEqual([
       expect.objectContaining({ level: 'error', fields: logged }),
     ]);
     await writeFile(file, original);
-    expect((await calls.getResource(path)).text).toBe(LARGE.toString());
+    expect((await calls.sendApiGetRequest(path)).text).toBe(LARGE.toString());
   });
 
   it('is refused before any byte if it is small', async () => {
     const { path, file } = await storedFile(SMALL_PDF);
     await writeFile(file, Buffer.from(SMALL_PDF).fill('y', 9));
-    const { status, body, headers } = await calls.getResource(path);
+    const { status, body, headers } = await calls.sendApiGetRequest(path);
     expect([status, codeOf({ body } as ApiResponse)]).toEqual([409, 'document_damaged']);
     for (const name of ['etag', 'content-disposition', 'accept-ranges']) expect(headers.get(name)).toBeNull();
   });

@@ -37,11 +37,11 @@ it('accepts bytes without a key, and creates the document on completion', async 
   expect(codeOf(await calls.callDocumentApiOperation(id, 'complete'))).toBe('upload_missing');
   const put = await calls.putFileToUploadUrl(path);
   expect([put.status, put.text]).toEqual([204, '']);
-  expect(codeOf(await calls.getResource(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
+  expect(codeOf(await calls.sendApiGetRequest(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
   const complete = await calls.callDocumentApiOperation(id, 'complete');
   expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
   expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
-  expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
+  expect((await calls.sendApiGetRequest(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
   const late = await calls.putFileToUploadUrl(path);
   expect([late.status, codeOf(late), await calls.countStoredObjects()]).toEqual([
     409,
@@ -81,7 +81,7 @@ it('stores and reports nothing again when the same bytes are sent', async () => 
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
   expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
-  expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
+  expect((await calls.sendApiGetRequest(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
 /** Loses the objects that were stored since then. */
@@ -98,10 +98,10 @@ it('is not complete if its bytes are lost, and accepts them again', async () => 
   await lose(since);
   const refused = await calls.callDocumentApiOperation(id, 'complete');
   expect([refused.status, codeOf(refused)]).toEqual([409, 'upload_missing']);
-  expect((await calls.getResource(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
+  expect((await calls.sendApiGetRequest(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
   expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
-  expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
+  expect((await calls.sendApiGetRequest(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
 
 it('stays complete even if its bytes are lost later', async () => {
@@ -143,7 +143,7 @@ it('is complete only with the declared bytes', async () => {
     [400, 'size_mismatch'],
     [400, 'checksum_mismatch'],
   ]);
-  expect((await calls.getResource(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
+  expect((await calls.sendApiGetRequest(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
   await calls.putFileToUploadUrl(short.path);
   expect((await calls.callDocumentApiOperation(short.id, 'complete')).status).toBe(200);
 });

@@ -58,14 +58,14 @@ describe('a document uploaded with its fields', () => {
     expect(headers.get('location')).toBe(`https://api.example/v1/documents/${id}`);
     expect(body['download_url']).toBe(`https://api.example/v1/documents/${id}/download`);
     const { warnings: _, ...document } = body;
-    const shown = await calls.getResource(`/v1/documents/${id}`);
+    const shown = await calls.sendApiGetRequest(`/v1/documents/${id}`);
     expect(shown.body).toEqual(document);
     expect(shown.headers.get('etag')).toBe(headers.get('etag'));
-    expect((await calls.getResource(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
+    expect((await calls.sendApiGetRequest(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
     const second = await calls.uploadDocument(shipment);
-    const { body: list } = await calls.getResource(`/v1/shipments/${shipment}/documents?limit=1`);
+    const { body: list } = await calls.sendApiGetRequest(`/v1/shipments/${shipment}/documents?limit=1`);
     expect(list['data']).toMatchObject([{ id: second['id'] }]);
-    const next = await calls.getResource(
+    const next = await calls.sendApiGetRequest(
       `/v1/shipments/${shipment}/documents?limit=1&cursor=${String(list['next_cursor'])}`,
     );
     expect(next.body).toMatchObject({ data: [document], has_more: false });
@@ -146,7 +146,7 @@ describe('a document uploaded with its fields', () => {
         SAMPLE_DOCUMENT_TYPE_PART,
         createFormFilePart(content, name),
       ]);
-      const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
+      const { headers } = await calls.sendApiGetRequest(`/v1/documents/${String(id)}/download`);
       expect([content_type, headers.get('content-type')]).toEqual([contentType, contentType]);
       expect(headers.get('content-disposition')).toBe(`attachment; filename="${savedName}"`);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -159,7 +159,9 @@ describe('a document uploaded with its fields', () => {
     const replaces: FormPart = { name: 'replaces_document_id', content: first };
     const second = await calls.uploadDocument(shipment, [replaces, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect(second['replaces_document_id']).toBe(first);
-    expect((await calls.getResource(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
+    expect((await calls.sendApiGetRequest(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(
+      second['id'],
+    );
     const third = await calls.sendUpload(shipment, [replaces, SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect([third.status, codeOf(third), await calls.countStoredObjects()]).toEqual([
       409,
@@ -300,7 +302,7 @@ describe('a document uploaded with its fields', () => {
       SAMPLE_DOCUMENT_TYPE_PART,
       { ...createFormFilePart(), fileName: 'filename="a\\";b=c.pdf"' },
     ]);
-    const { headers } = await calls.getResource(`/v1/documents/${String(quoted['id'])}/download`);
+    const { headers } = await calls.sendApiGetRequest(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
     const long = await calls.sendUpload(shipment, [
       SAMPLE_DOCUMENT_TYPE_PART,
@@ -328,7 +330,7 @@ describe('a document uploaded with its fields', () => {
       eventually(async () => expect(await calls.countStoredObjects()).toBe(before + 1)),
     );
     await eventually(async () => expect(await calls.countStoredObjects()).toBe(before));
-    expect((await calls.getResource(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
+    expect((await calls.sendApiGetRequest(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
   });
 
   it('is not found in another workspace or environment, or without permission', async () => {
@@ -376,7 +378,7 @@ describe('a document uploaded with its fields', () => {
     await written.promise;
     const again = await calls.sendUpload(shipment, undefined, headers);
     expect(again.status).toBe(201);
-    const { status, text } = await calls.getResource(`/v1/documents/${String(again.body['id'])}/download`);
+    const { status, text } = await calls.sendApiGetRequest(`/v1/documents/${String(again.body['id'])}/download`);
     expect([status, text]).toEqual([200, SMALL_PDF.toString()]);
   });
 
@@ -425,8 +427,8 @@ describe('a deleted document', () => {
     expect([deleted.status, deleted.body]).toMatchObject([200, { id, status: 'deleted', download_url: null }]);
     expect(await calls.countStoredObjects()).toBe(before);
     expect((await remove()).status).toBe(200);
-    expect((await calls.getResource(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
-    expect(codeOf(await calls.getResource(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');
+    expect((await calls.sendApiGetRequest(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
+    expect(codeOf(await calls.sendApiGetRequest(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');
     const log = await api.call('GET', '/v1/audit_log?type=document.deleted', { key: await api.key('admin') });
     const entries = (log.body['data'] as JsonObject[]).filter(({ target }) => (target as JsonObject)['id'] === id);
     expect(entries).toMatchObject([{ changes: { status: { from: 'uploaded', to: 'deleted' } }, outcome: 'done' }]);

@@ -28,7 +28,7 @@ export class EventStreamReader {
     readonly response: IncomingMessage,
   ) {
     response.setEncoding('utf8');
-    response.on('data', (text: string) => this.parseReceivedText(text));
+    response.on('data', (text: string) => this.parseEventStreamText(text));
     response.on('close', () => (this.ended = true));
     // The event `close` occurs for broken connections as well.
     response.on('error', () => undefined);
@@ -82,7 +82,7 @@ export class EventStreamReader {
     this.outgoing.destroy();
   }
 
-  private parseReceivedText(text: string): void {
+  private parseEventStreamText(text: string): void {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';
     for (const line of lines) this.parseEventStreamLine(line);

@@ -6,7 +6,7 @@ import { eventually } from '@tracking/testing';
 import { UnavailableError } from '@tracking/ports';
 import { resolveReferencesInPaths } from './described-responses.ts';
 import { EventStreamReader, type EventStreamTestRequest } from './event-stream-reader.ts';
-import { type Api, type ApiStartOptions, startApi } from './start-api.ts';
+import { type Api, type TestApiStartOptions, startApi } from './start-api.ts';
 
 let shared: Api;
 let api: Api;
@@ -29,7 +29,7 @@ async function begin(there: Api): Promise<void> {
 }
 
 /** For what no other test may feel. */
-async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: ApiStartOptions['override']) {
+async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: TestApiStartOptions['override']) {
   await begin(await startApi({ settings: { eventStreams }, ...(override && { override }) }));
 }
 

@@ -567,7 +567,7 @@ describe.each([
     const { type, ...body } = bodyOf(form ?? json);
     const send = (call: Api['call']) => call('POST', path, { key: by, ...body, headers: { ...headers, ...type } });
 
-    mortal.restartGateway(step, before);
+    mortal.restartGatewayWithPlannedCrash(step, before);
     const first = await send(dying);
     let answer = mortal.isDead ? await send(second) : first;
     if (answer.status === 409) {

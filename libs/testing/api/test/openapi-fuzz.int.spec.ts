@@ -32,7 +32,7 @@ describe('whatever is asked, the answer is as described, and what is refused wri
   it.each(ordered)(
     '%s',
     async (id) => {
-      const operation = api.description.findOperation(id);
+      const operation = api.description.getOpenApiOperationByIdOrThrow(id);
       const requests = generateOperationRequests(operation, api.values);
       const property = fc.asyncProperty(requests, (drawn) => api.sendRequestAndCheckResponse(operation, drawn));
       await fc.assert(property, createPropertyTestOptions(ROUNDS, FEW_ROUNDS));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
-import { openApiDescription, resolveReferencesInPaths } from './described-responses.ts';
+import { parsedOpenApiDocument, resolveReferencesInPaths } from './described-responses.ts';
 import { type Api, startApi } from './start-api.ts';
 
 interface Parameter {
@@ -13,10 +13,11 @@ interface DescribedRead {
   readonly parameters?: readonly Parameter[];
 }
 
-const READS = Object.entries(resolveReferencesInPaths<DescribedRead>(openApiDescription)).flatMap(([path, { get }]) =>
-  get === undefined
-    ? []
-    : [{ id: get.operationId, path, query: (get.parameters ?? []).filter((parameter) => parameter.in === 'query') }],
+const READS = Object.entries(resolveReferencesInPaths<DescribedRead>(parsedOpenApiDocument)).flatMap(
+  ([path, { get }]) =>
+    get === undefined
+      ? []
+      : [{ id: get.operationId, path, query: (get.parameters ?? []).filter((parameter) => parameter.in === 'query') }],
 );
 const LISTS = READS.filter(({ id }) => id.startsWith('list'));
 const ARRAYS = READS.flatMap(({ path, query }) =>
@@ -55,7 +56,7 @@ it.each(LISTS.filter(({ id }) => id !== 'listSessions').map(({ id, path }) => [i
 
 it('a response that creates a resource links to the operation that reads it', () => {
   const links = Object.values(
-    resolveReferencesInPaths<{ responses: Record<string, { links?: object }> }>(openApiDescription),
+    resolveReferencesInPaths<{ responses: Record<string, { links?: object }> }>(parsedOpenApiDocument),
   ).flatMap(({ post }) => Object.keys(post?.responses['201']?.links ?? {}));
   expect(links.sort()).toEqual([
     ...['getApiKey', 'getMilestone', 'getServiceAccount', 'getShipment', 'getUser', 'getWebhookEndpoint'],

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { createResponseHeaders } from '@tracking/http';
+import { createResponseHeadersByRouteKind } from '@tracking/http';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -149,7 +149,7 @@ describe.each([
 });
 
 it('a page loads its own files alone, sends forms here alone, and is shown in no other', () => {
-  const { page, docs } = createResponseHeaders('https://api.example');
+  const { page, docs } = createResponseHeadersByRouteKind('https://api.example');
   expect(page['Content-Security-Policy']?.split('; ')).toEqual([
     "default-src 'none'",
     "script-src 'self'",

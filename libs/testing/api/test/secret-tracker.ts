@@ -29,7 +29,8 @@ export class SecretLeakDetector {
   createSecretCheckingCaller(call: Api['call']) {
     return async (method: string, path: string, sent: ApiTestRequest = {}, shown?: string): Promise<ApiResponse> => {
       const answer = await call(method, path, sent);
-      if (shown !== undefined && answer.status < 300) this.forbidSecretInResponses(shown, extractSecret(answer));
+      if (shown !== undefined && answer.status < 300)
+        this.forbidSecretInResponses(shown, extractSecretFromApiResponse(answer));
       const own = shown === undefined ? undefined : this.secrets.get(shown);
       const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
       const device = /device=([^;]+)/.exec(answer.headers.getSetCookie().join())?.[1];
@@ -62,7 +63,7 @@ export class SecretLeakDetector {
 }
 
 /** Returns the secret in a response: a session, a key, a signing secret, or the token of a link. */
-export function extractSecret({ body, headers }: ApiResponse): string {
+export function extractSecretFromApiResponse({ body, headers }: ApiResponse): string {
   const session = /session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
   const { key, secret, invitation_url, reset_url } = body as Readonly<Record<string, string | undefined>>;
   const found = session ?? key ?? secret ?? (invitation_url ?? reset_url)?.split('#')[1];

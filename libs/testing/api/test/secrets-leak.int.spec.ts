@@ -7,7 +7,7 @@ import { createEventOperations } from '@tracking/shipments';
 import { hostileReceiverBehaviours } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientWebhookTestReceiver } from './client-endpoint.ts';
-import { SecretLeakDetector, readFilesAsText, extractSecret } from './secret-tracker.ts';
+import { SecretLeakDetector, readFilesAsText, extractSecretFromApiResponse } from './secret-tracker.ts';
 import { PUBLIC_URLS_FOR_TEST, createResponseCheckingCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -73,10 +73,10 @@ async function usersJoin(): Promise<void> {
   expect((await send('POST', '/v1/users', call, 'a link of an invitation')).text).toBe(invited.text);
   const id = String(invited.body['id']);
   const password = kept.forbidSecretInResponses('the password of a user', 'a "pass phrase" of nobody, 4711');
-  await joined(extractSecret(invited), password);
+  await joined(extractSecretFromApiResponse(invited), password);
   const reset = await send('POST', `/v1/users/${id}/reset_password`, { key: admin }, 'a link of a reset');
   const next = kept.forbidSecretInResponses('the next password', 'another "pass phrase", 4712');
-  await joined(extractSecret(reset), next);
+  await joined(extractSecretFromApiResponse(reset), next);
   await sessionsAreUsed(email, next);
   expect((await send('POST', '/v1/users', { ...call, headers: {} })).status).toBe(409);
   await send('PATCH', `/v1/users/${id}`, { key: admin, json: { role: 'viewer', name: 'Jo', password } });
@@ -118,7 +118,7 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const call = { json: { email, password }, headers: ours };
   const signedIn = await send('POST', '/v1/session', call, 'the cookie of a session');
   expect(signedIn.status).toBe(200);
-  const cookie = `__Host-session=${extractSecret(signedIn)}`;
+  const cookie = `__Host-session=${extractSecretFromApiResponse(signedIn)}`;
   const headers = { cookie, ...ours };
   for (const path of ['/v1/session', '/v1/sessions', '/v1/shipments', '/v1/users'])
     await send('GET', path, { headers });
@@ -132,7 +132,7 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   expect((await change(password, password.slice(0, 9))).status).toBe(400);
   const changed = await change(password, new_password, 'the cookie after a change of the password');
   expect(changed.status).toBe(200);
-  const renewed = { ...headers, cookie: `__Host-session=${extractSecret(changed)}` };
+  const renewed = { ...headers, cookie: `__Host-session=${extractSecretFromApiResponse(changed)}` };
   expect((await send('DELETE', '/v1/session', { headers: renewed })).status).toBe(200);
   for (const ended of [headers, renewed]) {
     expect((await send('GET', '/v1/session', { headers: ended })).status).toBe(401);
@@ -252,7 +252,7 @@ async function storesFail(): Promise<void> {
     ];
     expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
     for (const { text } of answers) expect(kept.listSecretsInText(text)).toEqual([]);
-    await identity.closeIdentity();
+    await identity.closeIdentityAfterPendingWrites();
   }
 }
 

@@ -89,7 +89,7 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
     const { id } = await documents.uploadDocument(await documents.createShipment());
     const stored = (await readdir(folder)).filter((name) => !before.includes(name));
     for (const name of stored) await writeFile(join(folder, name), Buffer.from(SMALL_PDF).fill('y', 9));
-    return documents.getResource(`/v1/documents/${String(id)}/download`);
+    return documents.sendApiGetRequest(`/v1/documents/${String(id)}/download`);
   },
   method_not_implemented: () => refuseRaw('FETCH / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
   expectation_failed: () =>

@@ -496,7 +496,7 @@ describe('a thousand wrong passwords', () => {
     expect(most).toBe(1);
     expect((await flooded.call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
     await flooded.stop();
-    await counted.closeIdentity();
+    await counted.closeIdentityAfterPendingWrites();
   });
 });
 
@@ -540,7 +540,7 @@ describe('sign-ins of nobody', () => {
     };
     const stop = async () => {
       await gateway.stop();
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
     };
     const hasBegun = (count: number) => eventually(() => expect(begun).toBe(count));
     return { post, attack, hasBegun, release, stop };

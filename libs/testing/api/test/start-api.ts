@@ -37,7 +37,7 @@ export interface ApiTestRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface ApiStartOptions {
+export interface TestApiStartOptions {
   readonly settings?: Partial<ApiDependencies['settings']>;
   readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
@@ -53,7 +53,7 @@ export interface ApiStartOptions {
 }
 
 /** Starts the API on embedded engines, on its own port and with an empty data folder. */
-export async function startApi(options: ApiStartOptions = {}) {
+export async function startApi(options: TestApiStartOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
   const lines: LogLine[] = [];
   const logger = createRecordingLogger(lines);
@@ -221,7 +221,7 @@ export async function startApi(options: ApiStartOptions = {}) {
       await webhooks.stop();
       await outbound.closeOutboundHttp();
       await readModels.stop();
-      await identity.closeIdentity();
+      await identity.closeIdentityAfterPendingWrites();
       await engine.closeEngine();
       await rm(dataDir, { recursive: true, force: true });
     },

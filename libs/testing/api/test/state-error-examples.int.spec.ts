@@ -82,14 +82,14 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
       encodeMultipartForm([SAMPLE_DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, -6),
     ),
   range_not_satisfiable: async () =>
-    documents.getResource(`${await uploaded()}/download`, { range: `bytes=${SMALL_PDF.length}-` }),
+    documents.sendApiGetRequest(`${await uploaded()}/download`, { range: `bytes=${SMALL_PDF.length}-` }),
   document_not_pending: async () => {
     const { id, path } = await pending();
     await documents.putFileToUploadUrl(path);
     await documents.callDocumentApiOperation(id, 'complete');
     return documents.putFileToUploadUrl(path);
   },
-  document_not_uploaded: async () => documents.getResource(`/v1/documents/${(await pending()).id}/download`),
+  document_not_uploaded: async () => documents.sendApiGetRequest(`/v1/documents/${(await pending()).id}/download`),
   document_reviewed: async () => {
     const path = await uploaded();
     await post(`${path}/approve`);

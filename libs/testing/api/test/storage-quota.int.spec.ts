@@ -35,7 +35,7 @@ describe('storage quota of a workspace', () => {
   });
   afterEach(() => api.stop());
 
-  const usage = async () => (await live.getResource('/v1/storage')).body;
+  const usage = async () => (await live.sendApiGetRequest('/v1/storage')).body;
   /** Waits until the read model counts exactly the stored documents, which ends their reservations. */
   const settled = (bytes: number) =>
     eventually(async () => expect(await usage()).toEqual({ used_bytes: bytes, limit_bytes: MAX_FILES * SIZE }));
@@ -57,7 +57,7 @@ describe('storage quota of a workspace', () => {
 
     const other = new DocumentApiTestClient(api, await api.key('operator', 'live', 'other'));
     expect((await other.sendUpload(await other.createShipment())).status).toBe(201);
-    expect((await other.getResource('/v1/storage')).body).toMatchObject({ used_bytes: SIZE });
+    expect((await other.sendApiGetRequest('/v1/storage')).body).toMatchObject({ used_bytes: SIZE });
   });
 
   it('counts requested uploads, which give their bytes back when they are deleted', async () => {

@@ -18,7 +18,7 @@ import type {
 } from '@grpc/grpc-js';
 import type { AppendResult } from '@tracking/ports';
 import { findNodeRoleRefusal, type NodeRole } from './gate.ts';
-import { toAppendErrorStatus, toServiceError } from './errors.ts';
+import { toAppendErrorStatus, toGrpcErrorOfStandInNode } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import {
   type AppendExpectedRevision,
@@ -42,7 +42,7 @@ async function appendProposedEvents(
   { stream, expected, proposed }: IncomingAppend,
 ): Promise<AppendResult> {
   const result = await streams.appendEvents(stream, expected, proposed.map(toNewEvent));
-  faults.onAppendStored();
+  faults.injectFaultsAfterAppend();
   return result;
 }
 
@@ -75,7 +75,7 @@ export function createAppendCallHandler(
             await faults.waitWhileNodeHangs();
             callback(null, response);
           },
-          (error: unknown) => callback(toServiceError(error)),
+          (error: unknown) => callback(toGrpcErrorOfStandInNode(error)),
         );
     });
   };
@@ -205,7 +205,7 @@ export function createDeleteCallHandlers(streams: StandInStreamStore, faults: Fa
         const position = new streamsPb.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at);
         callback(null, new streamsPb.DeleteResp().setPosition(position));
       },
-      (error: unknown) => callback(toServiceError(error)),
+      (error: unknown) => callback(toGrpcErrorOfStandInNode(error)),
     );
   };
 
@@ -215,7 +215,7 @@ export function createDeleteCallHandlers(streams: StandInStreamStore, faults: Fa
         const position = new streamsPb.TombstoneResp.Position().setCommitPosition(at).setPreparePosition(at);
         callback(null, new streamsPb.TombstoneResp().setPosition(position));
       },
-      (error: unknown) => callback(toServiceError(error)),
+      (error: unknown) => callback(toGrpcErrorOfStandInNode(error)),
     );
   };
 

@@ -14,7 +14,7 @@ import {
 const EXPECTED_REVISION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
 /** Returns the error that ends a call, with the wording of a node: the client reads the trailer `exception`. */
-export function toServiceError(error: unknown): Partial<ServiceError> {
+export function toGrpcErrorOfStandInNode(error: unknown): Partial<ServiceError> {
   if (!(error instanceof RequestRefusedError)) return { code: status.UNAVAILABLE, details: String(error) };
   const { reason } = error;
   switch (reason.kind) {

@@ -98,7 +98,7 @@ export class FaultSwitches {
   }
 
   /** Applies faults after an append is stored. */
-  onAppendStored(): void {
+  injectFaultsAfterAppend(): void {
     this.appendsUntilCrash -= 1;
     if (this.appendsUntilCrash <= 0) process.kill(process.pid, 'SIGKILL');
     if (this.lostAnswers <= 0) return;

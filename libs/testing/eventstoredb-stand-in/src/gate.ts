@@ -39,7 +39,7 @@ export function createCredentialAndRoleInterceptor({
     await faults.waitWhileFrozen();
     if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;
     const [authorization] = metadata.get('authorization');
-    const refusal = users.size === 0 ? undefined : checkCredentials(users, authorization?.toString());
+    const refusal = users.size === 0 ? undefined : findBasicAuthRefusal(users, authorization?.toString());
     return refusal ?? findNodeRoleRefusal(role(), metadata.get('requires-leader')[0] === 'true');
   }
 
@@ -55,7 +55,10 @@ export function createCredentialAndRoleInterceptor({
     });
 }
 
-function checkCredentials(users: ReadonlyMap<string, string>, authorization: string | undefined): Refusal | undefined {
+function findBasicAuthRefusal(
+  users: ReadonlyMap<string, string>,
+  authorization: string | undefined,
+): Refusal | undefined {
   if (authorization === undefined)
     return createServiceError(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
   const [, encoded = ''] = /^Basic (.*)$/.exec(authorization) ?? [];

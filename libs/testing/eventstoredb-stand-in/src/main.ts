@@ -32,7 +32,7 @@ if (values.folder === undefined) throw new Error('--folder is missing: name the 
 const nodePorts = values.port.map(Number);
 const { 'tls-cert': certFile, 'tls-key': keyFile } = values;
 const tlsOptions = certFile && keyFile ? { cert: readFileSync(certFile), key: readFileSync(keyFile) } : undefined;
-const runningStandInCluster = await StandInCluster.startStandInCluster({
+const startedEventStoreDbStandInCluster = await StandInCluster.startStandInCluster({
   folder: values.folder,
   ports: nodePorts,
   batchAppend: !values['no-batch-append'],
@@ -48,9 +48,10 @@ const runningStandInCluster = await StandInCluster.startStandInCluster({
  */
 const faultControlServer = createServer((request, response) => {
   const index = Number(new URL(request.url ?? '', 'http://control').searchParams.get('node') ?? 0);
-  if (request.method === 'GET') return void response.end(String(runningStandInCluster.countSubscriptions(index)));
+  if (request.method === 'GET')
+    return void response.end(String(startedEventStoreDbStandInCluster.countSubscriptions(index)));
   json(request)
-    .then((faults) => runningStandInCluster.setFaults(index, faults as InjectedFaults))
+    .then((faults) => startedEventStoreDbStandInCluster.setFaults(index, faults as InjectedFaults))
     .then(
       () => void response.writeHead(204).end(),
       (error: unknown) => void response.writeHead(400).end(String(error)),
@@ -59,12 +60,12 @@ const faultControlServer = createServer((request, response) => {
 faultControlServer.listen(Number(values['control-port']), '127.0.0.1');
 await once(faultControlServer, 'listening');
 const { port: controlPort } = faultControlServer.address() as AddressInfo;
-const connectionUrl = createConnectionString(nodePorts, tlsOptions !== undefined);
-console.log(`ready on ${connectionUrl} control http://127.0.0.1:${controlPort}`);
+const standInConnectionUrl = createConnectionString(nodePorts, tlsOptions !== undefined);
+console.log(`ready on ${standInConnectionUrl} control http://127.0.0.1:${controlPort}`);
 
 await once(process, 'SIGTERM');
 // Like a real node, the stand-in serves requests for a while, then closes the remaining connections.
 await setTimeout(Number(values.linger));
 faultControlServer.close();
 faultControlServer.closeAllConnections();
-await runningStandInCluster.stopCluster();
+await startedEventStoreDbStandInCluster.stopCluster();

@@ -92,7 +92,7 @@ export class StandInNode {
   }
 
   async startStandInNode(): Promise<void> {
-    await this.startWritingStatistics();
+    await this.startAppendingStatisticsEvents();
     await this.listen();
   }
 
@@ -147,7 +147,7 @@ export class StandInNode {
   }
 
   /** Writes statistics, because the log of a node may contain events that no client wrote. */
-  private async startWritingStatistics(): Promise<void> {
+  private async startAppendingStatisticsEvents(): Promise<void> {
     const { port, streams, settings } = this.options;
     if (settings.statsEvery === 0) return;
     const write = async () => {

@@ -57,7 +57,7 @@ export function createReadCallHandler(
   ): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
-    for await (const event of readAllEvents(options)) {
+    for await (const event of readEventsOfAllStreamRequest(options)) {
       await responses.sendStreamMessage(toReadResponse(event));
       if (--left <= 0) return;
     }
@@ -67,7 +67,7 @@ export function createReadCallHandler(
    * Forward reads include the event at the position. Backward reads exclude it, because a position lies just before its
    * event.
    */
-  async function* readAllEvents(options: ReadReq.Options) {
+  async function* readEventsOfAllStreamRequest(options: ReadReq.Options) {
     const all = options.getAll();
     const position = all?.getPosition()?.getCommitPosition();
     const from = position === undefined ? undefined : toStorePosition(position);

@@ -149,7 +149,7 @@ export class StandInStreamStore {
     visibleFrom: number,
     events: readonly NewEvent[],
   ): Promise<AppendResult> {
-    let at = chooseFirstExpectedRevision(expected, visibleFrom);
+    let at = chooseExpectedRevisionOfFirstAppendAttempt(expected, visibleFrom);
     for (;;) {
       try {
         return await this.store.append(stream, at, events);
@@ -182,7 +182,10 @@ export class StandInStreamStore {
 }
 
 /** Returns the expected revision for the first attempt at the append. */
-function chooseFirstExpectedRevision(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
+function chooseExpectedRevisionOfFirstAppendAttempt(
+  expected: AppendExpectedRevision,
+  visibleFrom: number,
+): ExpectedRevision {
   if (expected === 'any' || expected === 'stream_exists') return UNREACHABLE_REVISION;
   return expected === 'no_stream' && visibleFrom > 0 ? visibleFrom - 1 : expected;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
-import { toServiceError } from './errors.ts';
+import { toGrpcErrorOfStandInNode } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import { toStorePosition, RequestRefusedError, toProtocolLogPosition, toReadResponse } from './records.ts';
 
@@ -11,7 +11,7 @@ import { toStorePosition, RequestRefusedError, toProtocolLogPosition, toReadResp
 const DEFAULT_EVENTS_PER_CHECKPOINT = 32;
 
 /** Every fourth checkpoint among old events has a `prepare` position; in the other checkpoints, `prepare` is 0. */
-const CHECKPOINTS_PER_FULL_CHECKPOINT = 4;
+const CHECKPOINTS_PER_PREPARE_POSITION = 4;
 
 export interface SubscriptionLimits {
   /**
@@ -31,7 +31,7 @@ interface SubscribeCall {
 }
 
 /** The events of a subscription, and the position after which it starts. */
-interface SubscribedEvents {
+interface SubscriptionStartAndEventFilter {
   readonly after: Position | undefined;
   readonly streamPrefixes: readonly string[];
   matches(event: StoredEvent): boolean;
@@ -44,7 +44,7 @@ export async function sendSubscribedEvents(call: SubscribeCall): Promise<void> {
   const ended = faults.addEndableSubscription((reason) => responses.failResponseStream(reason));
   try {
     await responses.sendStreamMessage(createSubscriptionConfirmation(randomUUID()));
-    await new NodeSubscription(call, selection).runSubscription();
+    await new NodeSubscription(call, selection).streamEventsToSubscriber();
   } finally {
     ended();
   }
@@ -61,7 +61,7 @@ class NodeSubscription {
 
   constructor(
     private readonly call: SubscribeCall,
-    private readonly selection: SubscribedEvents,
+    private readonly selection: SubscriptionStartAndEventFilter,
   ) {
     const filter = call.options.getFilter();
     this.seen = toPositionNumber(selection.after);
@@ -70,7 +70,7 @@ class NodeSubscription {
       (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_EVENTS_PER_CHECKPOINT);
   }
 
-  async runSubscription(): Promise<void> {
+  async streamEventsToSubscriber(): Promise<void> {
     const { store, responses } = this.call;
     const { after, streamPrefixes } = this.selection;
     for await (const batch of store.catchUp({ after, streamPrefixes, signal: responses.signal })) {
@@ -99,7 +99,7 @@ class NodeSubscription {
     if (!options.hasFilter() || position - this.lastCheckpoint < interval) return;
     const commit = toProtocolLogPosition(position.toString(16));
     this.checkpoints += 1;
-    const isWhole = this.isLive || this.checkpoints % CHECKPOINTS_PER_FULL_CHECKPOINT === 0;
+    const isWhole = this.isLive || this.checkpoints % CHECKPOINTS_PER_PREPARE_POSITION === 0;
     await responses.sendStreamMessage(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
@@ -117,7 +117,7 @@ function toPositionNumber(position: Position | undefined): bigint {
 async function parseEventStoreSubscriptionSelection(
   store: EventStore,
   options: ReadReq.Options,
-): Promise<SubscribedEvents> {
+): Promise<SubscriptionStartAndEventFilter> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -134,7 +134,9 @@ async function parseEventStoreSubscriptionSelection(
   return { after: all?.hasEnd() ? await store.head() : after, ...parseSubscriptionFilter(options.getFilter()) };
 }
 
-function parseSubscriptionFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<SubscribedEvents, 'after'> {
+function parseSubscriptionFilter(
+  filter: ReadReq.Options.FilterOptions | undefined,
+): Omit<SubscriptionStartAndEventFilter, 'after'> {
   const byStream = filter?.getStreamIdentifier();
   const expression = byStream ?? filter?.getEventType();
   const prefixes = expression?.getPrefixList() ?? [];
@@ -187,7 +189,7 @@ export class GrpcReadResponseStream {
 
   failResponseStream(error: unknown): void {
     if (this.signal.aborted) return;
-    this.call.emit('error', toServiceError(error));
+    this.call.emit('error', toGrpcErrorOfStandInNode(error));
     this.ending.abort();
   }
 }

@@ -2,7 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ManagedProcess } from '@tracking/testing';
-import { startEngines, type RunningEngines, type EnginesOptions } from './engines.ts';
+import {
+  startDatabaseAndBrokerProcesses,
+  type TestEngineAddressesAndProcesses,
+  type EnginesOptions,
+} from './engines.ts';
 import { readOrCreatePort, readOrCreateSecret } from './persistent-values.ts';
 
 const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -46,14 +50,14 @@ interface UpgradeTurnWait {
   hasEnded(): boolean;
 }
 
-interface ServiceUpgradePrograms {
+interface ProgramsRunBeforeServiceUpgrade {
   runSetup(): Promise<void>;
   /** Starts to wait until the first replica of a service may be upgraded. Resolves when the process waits. */
   startTurn(service: ServiceName): Promise<UpgradeTurnWait>;
 }
 
 /** Process of an app of the distributed system. */
-interface AppProcess {
+interface AppProcessStartSettings {
   readonly name: string;
   /** Folder of the app. */
   readonly app: string;
@@ -75,18 +79,18 @@ const STOPPED_LOG_PATTERN = /"msg":"stopped"/;
  */
 export class DistributedSystem {
   private constructor(
-    readonly engines: RunningEngines,
+    readonly engines: TestEngineAddressesAndProcesses,
     readonly services: Readonly<Record<ServiceName, readonly ServiceReplica[]>>,
     /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
     /** Programs of this repository that run before an upgrade of the services. */
-    readonly upgrade: ServiceUpgradePrograms,
+    readonly upgrade: ProgramsRunBeforeServiceUpgrade,
   ) {}
 
   static async startSystem(options: DistributedSystemOptions): Promise<DistributedSystem> {
     const { folder, replicas = 1, report = () => undefined, onUnexpectedExit } = options;
     await mkdir(folder, { recursive: true });
-    const engines = await startEngines(options);
+    const engines = await startDatabaseAndBrokerProcesses(options);
     report('all engines are ready');
     const addresses = await assignServiceAddresses(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
@@ -111,7 +115,7 @@ export class DistributedSystem {
     const { buildRoot = REPOSITORY_ROOT } = options;
     /** Names of the processes whose next start uses the build of this repository. */
     const upgraded = new Set<string>();
-    const managed = ({ name, app, args = [], env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
+    const managed = ({ name, app, args = [], env, ...how }: AppProcessStartSettings, onExit = onUnexpectedExit) =>
       new ManagedProcess(
         {
           name,
@@ -183,7 +187,7 @@ export class DistributedSystem {
 
   /** Starts all stopped processes again. */
   async restartStoppedProcesses(): Promise<void> {
-    await this.startEngines();
+    await this.startDatabaseAndBrokerProcesses();
     await this.startServices();
   }
 
@@ -198,7 +202,7 @@ export class DistributedSystem {
     return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);
   }
 
-  async startEngines(): Promise<void> {
+  async startDatabaseAndBrokerProcesses(): Promise<void> {
     await Promise.all(this.startedEngines.map((engine) => engine.startProcess()));
   }
 

@@ -6,7 +6,7 @@ import { createStandInStartCommand, createEventStoreNodeProcessSpec } from '@tra
 import { readOrCreatePort } from './persistent-values.ts';
 
 /** Addresses of the engines, and the processes of the engines that were started here. */
-export interface RunningEngines {
+export interface TestEngineAddressesAndProcesses {
   readonly eventStoreDbUrl: string;
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
@@ -43,7 +43,9 @@ export interface EnginesOptions {
 /**
  * Starts every engine that has no address: the stand-in for EventStoreDB, and the programs in the folder of engines.
  */
-export async function startEngines(options: EnginesOptions): Promise<RunningEngines> {
+export async function startDatabaseAndBrokerProcesses(
+  options: EnginesOptions,
+): Promise<TestEngineAddressesAndProcesses> {
   const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, mongoStart, onUnexpectedExit } = options;
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {

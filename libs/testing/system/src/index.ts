@@ -6,4 +6,4 @@ export {
   type ServiceName,
   type DistributedSystemOptions,
 } from './distributed-system.ts';
-export { startEngines, type RunningEngines } from './engines.ts';
+export { startDatabaseAndBrokerProcesses, type TestEngineAddressesAndProcesses } from './engines.ts';

@@ -10,7 +10,7 @@ const LOG_INTERVAL_MS = 5_000;
 const PAUSE_AFTER_WORK_FAILURE_MS = 5_000;
 
 /** Retries work while a storage engine is unreachable. */
-export class UnavailableEngineRetrier {
+export class EngineOutageWorkRetrier {
   /** Time of the last log line about each kind of work, on the monotonic clock. */
   private readonly loggedAt = new Map<string, number>();
 
@@ -34,7 +34,7 @@ export class UnavailableEngineRetrier {
       onFailure: (error) => {
         if (!(error instanceof UnavailableError) || this.ended.aborted) return;
         this.countRetry(what);
-        this.logFailure(what, error.message);
+        this.logEngineFailureAtIntervals(what, error.message);
       },
     });
   }
@@ -55,7 +55,7 @@ export class UnavailableEngineRetrier {
     }
   }
 
-  private logFailure(what: string, reason: string): void {
+  private logEngineFailureAtIntervals(what: string, reason: string): void {
     const now = monotonicMs();
     if (now - (this.loggedAt.get(what) ?? -Infinity) < LOG_INTERVAL_MS) return;
     this.loggedAt.set(what, now);

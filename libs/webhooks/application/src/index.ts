@@ -7,7 +7,7 @@ export type * from './operation-types.ts';
 export {
   DEFAULT_REPLAYED_STATUSES,
   REPLAYED_STATUSES,
-  REPLAY_JOB_ACTIONS,
+  REPLAY_OR_DISCARD_ACTIONS,
   REPLAY_STATUSES,
 } from '@tracking/webhooks-domain';
 export { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from './settings.ts';

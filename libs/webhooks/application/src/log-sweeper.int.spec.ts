@@ -50,17 +50,17 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
     (refusals += 1) === 1 ? createReceiverAnswer(500) : createReceiverAnswer(200),
   );
   harness.receivers.setFakeReceiverBehaviour(URL_B, () => createReceiverAnswer(500));
-  await harness.publishEvents(
-    harness.addEvent(),
-    harness.addEvent(),
-    harness.addEvent(other),
-    harness.addEvent({ type: 'milestone.recorded' }),
+  await harness.publishEventsToBrokerForTest(
+    harness.addAcknowledgedEventToLog(),
+    harness.addAcknowledgedEventToLog(),
+    harness.addAcknowledgedEventToLog(other),
+    harness.addAcknowledgedEventToLog({ type: 'milestone.recorded' }),
   );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
   await eventually(() => expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(1));
   await webhooks.endpoints.disable({ ...harness.createSampleWebhookCommand(), endpoint_id: refusing.id });
   harness.clockOffset += 29 * DAY_MS;
-  await harness.publishEvents(harness.addEvent());
+  await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
   await eventually(async () => expect(await count('succeeded')).toBe(4));
   expect(swept()).toBe(0);
 
@@ -78,11 +78,11 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
 test('keeps pending deliveries, however old, which are delivered in the end', async () => {
   const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
   const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
-  const held = harness.addEvent();
-  await harness.publishEvents(harness.addEvent());
+  const held = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await webhooks.endpoints.disable(on());
-  await harness.publishEvents(held);
+  await harness.publishEventsToBrokerForTest(held);
   await eventually(async () => expect(await count('pending')).toBe(1));
   harness.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
@@ -97,15 +97,15 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
 
 test('does not deliver events from before the retention watermark again if they are republished', async () => {
   await harness.createEnabledEndpoint(webhooks, URL_A);
-  const event = harness.addEvent();
-  await harness.publishEvents(event);
+  const event = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(event);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   harness.clockOffset += 31 * DAY_MS;
   await eventually(async () => expect((await stored())[0]).toBe(0));
   await webhooks.stop();
   webhooks = await harness.startWebhooks(SETTINGS);
-  const next = harness.addEvent();
-  await harness.publishEvents(event, next);
+  const next = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await harness.waitUntilEventsRecorded();
   expect(
@@ -115,9 +115,9 @@ test('does not deliver events from before the retention watermark again if they 
 
 test('records an event older than the log while nothing of its time was deleted', async () => {
   await harness.createEnabledEndpoint(webhooks, URL_A);
-  const late = harness.addEvent();
+  const late = harness.addAcknowledgedEventToLog();
   harness.clockOffset += 31 * DAY_MS;
-  await harness.publishEvents(late);
+  await harness.publishEventsToBrokerForTest(late);
   await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
 });
 
@@ -129,7 +129,7 @@ test('deletes a replay this long after its end; keeps a running one', async () =
   const old = await create((await harness.createEnabledEndpoint(webhooks, URL_A)).id);
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
   const waiting = await harness.createEnabledEndpoint(webhooks, URL_B);
-  harness.addEvent();
+  harness.addAcknowledgedEventToLog();
   harness.receivers.setFakeReceiverBehaviour(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   harness.clockOffset += 29 * DAY_MS;
@@ -144,8 +144,8 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
   const deleted = async (url: string, statusCode: number) => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, url);
     harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () => {
       const [found] = await harness.listDeliveries(webhooks, { endpoint_id });
       expect(found?.attempts_count).toBeGreaterThan(0);
@@ -176,8 +176,8 @@ test('deletes an unreferenced body at the retention of dead letters', async () =
   await harness.createEnabledEndpoint(webhooks, URL_A);
   const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
   harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
-  const waiting = harness.addEvent();
-  await harness.publishEvents(waiting);
+  const waiting = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(waiting);
   await harness.waitUntilEventsRecorded();
   const body = (id: string) => ({ id, body: '{}', created_at: harness.now() });
   await payloads.insert(body('evt_orphan.2026-11-01'));

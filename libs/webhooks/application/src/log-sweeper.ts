@@ -14,7 +14,7 @@ import { BackgroundWorkThrottle, LeaderElectedJob } from '@tracking/resilience';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
 import type { EndpointStore } from './endpoints/endpoint-store.ts';
 import type { ReplayStore } from './replays/replay-store.ts';
-import type { LogRetentionPeriods } from './settings.ts';
+import type { DeliveryLogRetentionPeriods } from './settings.ts';
 import type { EndpointStatisticsServices } from './stats/statistics.ts';
 import {
   type AttemptDocument,
@@ -34,7 +34,7 @@ const BODIES_CHECKED_PER_SWEEP = 1_000;
 const DELIVERY_BODY_BYTES_PER_READ = 4 * 1024 * 1024;
 /** Largest share of time that the sweep may use, so that it does not slow down deliveries. */
 const MAX_SWEEP_SHARE = 0.2;
-const SORT_FIELDS = ['created_at', 'id'] as const;
+const DELIVERY_CREATION_ORDER_FIELDS = ['created_at', 'id'] as const;
 
 export interface LogSweeperDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
@@ -46,7 +46,7 @@ export interface LogSweeperDependencies {
   /** Health of the endpoints, by endpoint id. */
   readonly health: Pick<Collection<Document>, 'delete'>;
   readonly watermark: RetentionWatermarkStore;
-  readonly retention: LogRetentionPeriods;
+  readonly retention: DeliveryLogRetentionPeriods;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly leases: LeaseSource;
@@ -105,7 +105,7 @@ export class ExpiredDeliverySweeper {
     ] as const;
     await this.dependencies.replays.deleteEndedReplays(ago(deliveriesMs), this.pace, ending);
     await this.dependencies.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
-    const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
+    const byScope = ['workspace_id', 'environment', 'status', ...DELIVERY_CREATION_ORDER_FIELDS] as const;
     for await (const { workspace_id } of readFirstDocumentPerValue(this.dependencies.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
         for (const [status, before] of kept)
@@ -164,7 +164,7 @@ export class ExpiredDeliverySweeper {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
     const page = await this.dependencies.deliveries.find({
       filter,
-      sort: { fields: SORT_FIELDS },
+      sort: { fields: DELIVERY_CREATION_ORDER_FIELDS },
       limit: PAGE_SIZE,
       ...resume,
     });

@@ -3,7 +3,7 @@ import type { TopicSpec } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
 /** Time for which the log is kept after a delivery has ended, in milliseconds. */
-export interface LogRetentionPeriods {
+export interface DeliveryLogRetentionPeriods {
   /** Retention of succeeded and discarded deliveries. */
   readonly deliveriesMs: number;
   readonly deadLettersMs: number;
@@ -40,7 +40,7 @@ export interface WebhookSettings {
   readonly recoveryAfterMs: number;
   /** Duration without a success after which a failing endpoint is reported to the workspace's other endpoints. */
   readonly failingAfterMs: number;
-  readonly retention: LogRetentionPeriods;
+  readonly retention: DeliveryLogRetentionPeriods;
   /**
    * Interval at which records at the end of their retention are deleted. The first time is this long after the start.
    */

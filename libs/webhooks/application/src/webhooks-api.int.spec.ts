@@ -21,8 +21,8 @@ describe('webhooks, called from another process,', () => {
     expect(await client.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id })).toEqual(
       await webhooks.endpoints.get({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id }),
     );
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () =>
       expect(await harness.getDelivery(client, endpoint.id, event.id)).toMatchObject({ status: 'succeeded' }),
     );

@@ -153,7 +153,7 @@ export function validationError(errors: readonly FieldError[]): DomainError {
   return new DomainError('validation_failed', 'The request has invalid fields.', errors);
 }
 
-export function tooManyEndpointsError(limit: number): DomainError {
+export function createTooManyEndpointsError(limit: number): DomainError {
   return new DomainError(
     'limit_exceeded',
     `A workspace can have at most ${limit} webhook endpoints in each environment.`,

@@ -30,7 +30,7 @@ import {
 } from './endpoints/endpoint-document.ts';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { SecretBox } from './endpoints/secrets.ts';
-import { UnavailableEngineRetrier } from './engine-retry.ts';
+import { EngineOutageWorkRetrier } from './engine-retry.ts';
 import { ExpiredDeliverySweeper } from './log-sweeper.ts';
 import { OwnedEndpoints } from './ownership/owned-endpoints.ts';
 import { type FindShardOwner, EndpointOwnerProcessNotifier } from './ownership/owner-messages.ts';
@@ -172,7 +172,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const platform = { clock, leases, logger, metrics, countRetry };
   const time = new WallClockWithoutSteps(clock, dependencies.elapsed);
   const ended = new AbortController();
-  const engines = new UnavailableEngineRetrier(logger, ended.signal, countRetry, settings.enginePauses);
+  const engines = new EngineOutageWorkRetrier(logger, ended.signal, countRetry, settings.enginePauses);
 
   const stored = await openWebhookCollections(documentStore);
   const { deliveries, repeatable, attempts } = stored;

@@ -32,7 +32,7 @@ export async function storeDeadLetters(
   }: DeadLetterFields,
 ): Promise<readonly DeliveryDocument[]> {
   const made = Array.from({ length: count }, () => {
-    const event = harness.addEvent({ type: event_type as 'shipment.created', created_at: at });
+    const event = harness.addAcknowledgedEventToLog({ type: event_type as 'shipment.created', created_at: at });
     const payload_id = `${event.id}.2026-11-01`;
     const about = { event_id: event.id, event_type, event_created_at: at, payload_id, sandbox: false };
     const fields = { id: createDeliveryId(endpoint_id, event), ...SAMPLE_SCOPE, ...more, endpoint_id, ...about };

@@ -5,10 +5,10 @@ import {
   UnavailableError,
   type CollectionWrite,
 } from '@tracking/ports';
-import { KillableProcess } from './killable-process.ts';
+import { SimulatedKillableProcess } from './killable-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call took effect. */
-export class ProcessWithFlakyDocumentStore extends KillableProcess {
+export class ProcessWithFlakyDocumentStore extends SimulatedKillableProcess {
   /** True while the store fails. */
   flaky = false;
   /** True if every call fails. */

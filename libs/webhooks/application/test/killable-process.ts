@@ -11,9 +11,9 @@ import type {
 
 /**
  * A process that can die in a test: from one instant on, none of its outgoing calls has an effect or a response.
- * `dieAt` decides if calls in progress at that instant took effect.
+ * `before` decides if the current call at that instant took effect.
  */
-export class KillableProcess {
+export class SimulatedKillableProcess {
   private readonly death = new AbortController();
   private readonly died: Promise<never>;
   /** Number of outgoing calls so far that write data. */
@@ -45,7 +45,7 @@ export class KillableProcess {
   }
 
   /** Dies as by kill -9. Other processes take over its leases. */
-  killProcess(): void {
+  simulateProcessKill(): void {
     this.death.abort();
     this.simulateLeaseLoss();
   }
@@ -61,7 +61,7 @@ export class KillableProcess {
    * Loses all leases as if the process was suspended. Other processes acquire the leases, and this process notices the
    * loss at its next check.
    */
-  simulateSuspension(): void {
+  simulateUnnoticedLeaseLoss(): void {
     this.isStill = true;
     this.simulateLeaseLoss();
   }
@@ -189,10 +189,10 @@ export class KillableProcess {
     if (this.dead) return createPromiseThatNeverResolves();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;
-    if (fatal && this.before) this.killProcess();
+    if (fatal && this.before) this.simulateProcessKill();
     if (this.dead) return createPromiseThatNeverResolves();
     const answer = await work();
-    if (fatal) this.killProcess();
+    if (fatal) this.simulateProcessKill();
     return this.dead ? createPromiseThatNeverResolves() : answer;
   }
 }

@@ -14,7 +14,7 @@ import {
   type BrokerMessage,
   type OutboundHttp,
   type Position,
-  type ReceivedMessage,
+  type ReceivedBrokerMessage,
   UnavailableError,
 } from '@tracking/ports';
 import { LeaseDistributor, monotonicMs } from '@tracking/resilience';
@@ -38,12 +38,12 @@ import {
 import type { EventLoopTime, SetTimer } from '../src/scheduling/timing.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
-import { KillableProcess } from './killable-process.ts';
+import { SimulatedKillableProcess } from './killable-process.ts';
 
 export const SAMPLE_SCOPE: WorkspaceScope = { workspace_id: 'wsp_one', environment: 'live' };
 
 export interface RunningWebhooks extends WebhookOperations {
-  readonly process: KillableProcess;
+  readonly process: SimulatedKillableProcess;
   readonly metrics: RecordedMetrics;
   stop(): Promise<void>;
 }
@@ -127,7 +127,7 @@ export class WebhooksTestHarness {
   /** Starts a process of webhooks. */
   async startWebhooks(
     settings: Partial<WebhookSettings> = {},
-    process = new KillableProcess(),
+    process = new SimulatedKillableProcess(),
     outbound: OutboundHttp = this.receivers,
     passive = false,
     sharing: Pick<WebhooksDependencies, 'shardLeases' | 'findShardOwner'> = {},
@@ -170,7 +170,7 @@ export class WebhooksTestHarness {
    */
   async startProcessSharingShards(settings: Partial<WebhookSettings> = {}): Promise<KillableWebhooks> {
     const address = `process-${this.sharing.size}`;
-    const process = new KillableProcess();
+    const process = new SimulatedKillableProcess();
     let membership: LeaseGroupMembership | undefined;
     const shares = new LeaseDistributor({
       leases: {
@@ -192,7 +192,7 @@ export class WebhooksTestHarness {
     this.sharing.set(address, running);
     const leave = () => membership?.removeOwnMember();
     const kill = async () => {
-      process.killProcess();
+      process.simulateProcessKill();
       await leave();
     };
     const stop = async () => {
@@ -242,7 +242,7 @@ export class WebhooksTestHarness {
   }
 
   /** Adds an acknowledged event to the log. */
-  addEvent(fields: Partial<PublishedEvent> = {}): PublishedEvent {
+  addAcknowledgedEventToLog(fields: Partial<PublishedEvent> = {}): PublishedEvent {
     const shipment_id = `shp_${randomUUID()}`;
     const id = fields.id ?? `evt_${randomUUID()}`;
     if (!this.positions.has(id)) this.positions.set(id, createFixedWidthPosition(this.positions.size + 1));
@@ -260,7 +260,7 @@ export class WebhooksTestHarness {
   }
 
   /** Publishes an event as the publisher does. */
-  async publishEvents(...events: readonly PublishedEvent[]): Promise<void> {
+  async publishEventsToBrokerForTest(...events: readonly PublishedEvent[]): Promise<void> {
     await this.sendMessages(...events.map((event) => this.createEventMessage(event)));
   }
 
@@ -294,8 +294,8 @@ export class WebhooksTestHarness {
   }
 
   /** Returns everything in a topic, once it contains `count` messages or more. */
-  async readMessages(topic: string, count: number): Promise<readonly ReceivedMessage[]> {
-    const seen: ReceivedMessage[] = [];
+  async readMessages(topic: string, count: number): Promise<readonly ReceivedBrokerMessage[]> {
+    const seen: ReceivedBrokerMessage[] = [];
     const done = new AbortController();
     const options = { topic, group: `test-${randomUUID()}`, signal: done.signal };
     const consuming = this.engine.messageBroker.consume(options, async (messages) => void seen.push(...messages));

@@ -1,9 +1,9 @@
 import {
   type Delivery,
-  markDeliveryAbandoned,
+  endDeliveryOfDeletedEndpoint,
   markDeliveryDiscarded,
   createDelivery,
-  restartDeliverySchedule,
+  resetDeliveryRetrySchedule,
   requestExtraAttempt,
 } from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
@@ -222,17 +222,17 @@ describe('a delivery', () => {
     });
 
     test('is discarded with its endpoint if pending, and otherwise keeps its status', () => {
-      expect(markDeliveryAbandoned(retrying, at(9)).status).toBe('discarded');
-      expect(markDeliveryAbandoned(requestExtraAttempt(dead, at(8)), at(9))).toMatchObject({
+      expect(endDeliveryOfDeletedEndpoint(retrying, at(9)).status).toBe('discarded');
+      expect(endDeliveryOfDeletedEndpoint(requestExtraAttempt(dead, at(8)), at(9))).toMatchObject({
         status: 'dead_lettered',
         manual_at: null,
       });
-      expect(markDeliveryAbandoned(succeeded, at(9))).toBe(succeeded);
+      expect(endDeliveryOfDeletedEndpoint(succeeded, at(9))).toBe(succeeded);
     });
   });
 
   test('has a new schedule and window after a replay, and keeps its log', () => {
-    const again = restartDeliverySchedule(dead, at(100 * HOUR));
+    const again = resetDeliveryRetrySchedule(dead, at(100 * HOUR));
     expect(again).toMatchObject({ status: 'pending', next_attempt_at: at(100 * HOUR), attempts_count: 2, failures: 0 });
     const failed = attempted(again, { outcome: failure, began: 100 * HOUR });
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: at(100 * HOUR + 5_000), attempts_count: 3 });

@@ -117,7 +117,7 @@ export function markDeliveryDiscarded(delivery: Delivery, at: Timestamp, replay_
  * Ends the delivery because its endpoint was deleted: nothing more is sent. A delivery that has already ended keeps its
  * status.
  */
-export function markDeliveryAbandoned(delivery: Delivery, at: Timestamp): Delivery {
+export function endDeliveryOfDeletedEndpoint(delivery: Delivery, at: Timestamp): Delivery {
   if (hasScheduledAttemptsLeft(delivery)) return markDeliveryDiscarded(delivery, at);
   return delivery.manual_at === null ? delivery : createChangedDelivery(delivery, { manual_at: null });
 }
@@ -131,7 +131,7 @@ export function requestExtraAttempt(delivery: Delivery, at: Timestamp): Delivery
  * Gives the delivery a new schedule and retry window, as if it had just been recorded. Its attempt log is kept.
  * @param at time at which the first attempt is due
  */
-export function restartDeliverySchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
+export function resetDeliveryRetrySchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   return createChangedDelivery(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'pending',

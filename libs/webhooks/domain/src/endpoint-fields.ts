@@ -73,7 +73,7 @@ export function checkEndpointFields(
   checkField('event_types', (value) => checkEventTypes(value, fail));
   checkField('description', (value) => checkEndpointDescription(value, fail));
   checkField('api_version', (value) => checkApiVersionOfEndpoint(value, versions, fail));
-  checkField('payload', (value) => checkPayloadForm(value, fail));
+  checkField('payload', (value) => parseEndpointPayloadForm(value, fail));
   checkField('headers', (value) => checkEndpointHeaders(value, fail));
   checkField('max_concurrency', (value) => checkMaxConcurrency(value, fail));
   for (const name of ['url', 'event_types'] as const) {
@@ -140,7 +140,7 @@ function checkApiVersionOfEndpoint(
   return versions.findApiVersion(value) ?? void fail('api_version', 'invalid_value', message);
 }
 
-function checkPayloadForm(value: JsonValue, fail: ReportFieldError): PayloadForm | undefined {
+function parseEndpointPayloadForm(value: JsonValue, fail: ReportFieldError): PayloadForm | undefined {
   if (value === null) return DEFAULT_ENDPOINT_FIELDS.payload;
   const message = `payload must be one of ${PAYLOAD_FORMS.join(', ')}.`;
   return PAYLOAD_FORMS.find((form) => form === value) ?? void fail('payload', 'invalid_value', message);

@@ -7,7 +7,7 @@ import {
   type TimePeriod,
   ENDPOINT_SHARD_COUNT,
   addOpenEnabledPeriodOfEndpoint,
-  closeEventPeriod,
+  closeOpenTimePeriod,
   markEndpointDeleted,
   disableEndpoint,
   enableEndpoint,
@@ -224,20 +224,22 @@ describe('periods', () => {
     test('open once and close once', () => {
       const open = appendPeriodUnlessLastIsOpen([], from(1));
       expect(appendPeriodUnlessLastIsOpen(open, from(2))).toBe(open);
-      const shut = closeEventPeriod(open, at(3));
+      const shut = closeOpenTimePeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
-      expect(closeEventPeriod(shut, at(4))).toBe(shut);
-      expect(closeEventPeriod([], at(4))).toEqual([]);
+      expect(closeOpenTimePeriod(shut, at(4))).toBe(shut);
+      expect(closeOpenTimePeriod([], at(4))).toEqual([]);
     });
 
     test('never end before they begin, even if the clock was set back', () => {
-      expect(closeEventPeriod(appendPeriodUnlessLastIsOpen([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closeOpenTimePeriod(appendPeriodUnlessLastIsOpen([], from(5)), at(3))).toEqual([
+        { from: at(5), to: at(5) },
+      ]);
     });
 
     test('are dropped, oldest first, if there are more than a hundred', () => {
       let periods = appendPeriodUnlessLastIsOpen([], from(0));
       for (let hour = 1; hour < 300; hour += 2)
-        periods = appendPeriodUnlessLastIsOpen(closeEventPeriod(periods, at(hour)), from(hour + 1));
+        periods = appendPeriodUnlessLastIsOpen(closeOpenTimePeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });

@@ -70,7 +70,7 @@ export function resetEndpointForNewUrl<E extends EndpointState>(endpoint: E, at:
     disabled_reason: null,
     verified: false,
     last_verification: null,
-    pauses: startEndpointPause(endpoint, at),
+    pauses: addOpenPausePeriodOfEndpoint(endpoint, at),
   };
 }
 
@@ -99,7 +99,7 @@ export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: Req
     status: 'enabled',
     disabled_reason: null,
     enabled_periods: addOpenEnabledPeriodOfEndpoint(endpoint.enabled_periods, moment),
-    pauses: closeEventPeriod(endpoint.pauses, moment.at),
+    pauses: closeOpenTimePeriod(endpoint.pauses, moment.at),
   };
 }
 
@@ -115,7 +115,7 @@ export function disableEndpoint<E extends EndpointState>(
     status: 'disabled',
     disabled_reason: reason,
     enabled_periods: closeEnabledPeriod(endpoint.enabled_periods, moment),
-    pauses: startEndpointPause(endpoint, moment.at),
+    pauses: addOpenPausePeriodOfEndpoint(endpoint, moment.at),
   };
 }
 
@@ -127,11 +127,11 @@ export function markEndpointDeleted<E extends EndpointState>(endpoint: E, at: Ti
     disabled_reason: endpoint.disabled_reason ?? 'manual',
     verified: false,
     enabled_periods: [],
-    pauses: startEndpointPause(endpoint, at),
+    pauses: addOpenPausePeriodOfEndpoint(endpoint, at),
   };
 }
 
-function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly TimePeriod[] {
+function addOpenPausePeriodOfEndpoint(endpoint: EndpointState, at: Timestamp): readonly TimePeriod[] {
   return endpoint.status === 'enabled'
     ? appendPeriodUnlessLastIsOpen(endpoint.pauses, { from: at, to: null })
     : endpoint.pauses;
@@ -229,7 +229,7 @@ export function closeEnabledPeriod(
   const last: StoredPeriod | undefined = periods.at(-1);
   if (last?.to !== null) return periods;
   const { after } = last.places ?? { after: LOG_START_POSITION };
-  return closeEventPeriod(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
+  return closeOpenTimePeriod(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
 }
 
 /**
@@ -263,7 +263,7 @@ export function appendPeriodUnlessLastIsOpen<P extends TimePeriod>(periods: read
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
-export function closeEventPeriod<P extends TimePeriod>(periods: readonly P[], at: Timestamp): readonly P[] {
+export function closeOpenTimePeriod<P extends TimePeriod>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
   // Use the later time: if a clock was set back, the period would end before it begins.

@@ -91,7 +91,7 @@ export class HourlyAttemptCounter {
     this.failed += 1;
     if (dead_lettered === true) this.deadLettered += 1;
     const { code, message } = error;
-    if (isLaterThanLastError(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
+    if (isDeliveryErrorLaterThanLast(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
   }
 
   get counts(): HourlyAttemptCounts {
@@ -112,7 +112,7 @@ export class HourlyAttemptCounter {
  * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
  * the counting order does not matter.
  */
-function isLaterThanLastError(last: LastDeliveryFailureRecord | null, at: Timestamp, message: string): boolean {
+function isDeliveryErrorLaterThanLast(last: LastDeliveryFailureRecord | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 

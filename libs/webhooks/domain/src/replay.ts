@@ -6,8 +6,8 @@ export const REPLAY_STATUSES = ['running', 'completed', 'canceled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
 /** Actions of a replay job. `discard` discards deliveries instead of sending them again. */
-export const REPLAY_JOB_ACTIONS = ['replay', 'discard'] as const;
-export type ReplayAction = (typeof REPLAY_JOB_ACTIONS)[number];
+export const REPLAY_OR_DISCARD_ACTIONS = ['replay', 'discard'] as const;
+export type ReplayAction = (typeof REPLAY_OR_DISCARD_ACTIONS)[number];
 
 /**
  * Statuses that a replay can select: final statuses of deliveries, and `missed` for events that the endpoint subscribes

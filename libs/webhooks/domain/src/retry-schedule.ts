@@ -65,12 +65,12 @@ export function applyFinishedAttempt(
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
-  if (outcome.kind === 'success') return endDeliveryWithStatus(attempted, 'succeeded', endedAt);
+  if (outcome.kind === 'success') return toDeliveryWithFinalStatus(attempted, 'succeeded', endedAt);
   if (delivery.status === 'succeeded') return { ...attempted, last_error: delivery.last_error };
   if (!hasScheduledAttemptsLeft(delivery)) return attempted;
-  if (delivery.sandbox) return endDeliveryWithStatus(attempted, 'discarded', endedAt);
+  if (delivery.sandbox) return toDeliveryWithFinalStatus(attempted, 'discarded', endedAt);
   if (urlRevision !== context.urlRevision) return { ...attempted, status: 'retrying', next_attempt_at: endedAt };
-  if (outcome.kind === 'gone') return endDeliveryWithStatus(attempted, 'dead_lettered', endedAt);
+  if (outcome.kind === 'gone') return toDeliveryWithFinalStatus(attempted, 'dead_lettered', endedAt);
   if (manual) return attempted;
   return rescheduleDelivery(attempted, attempt, outcome, context);
 }
@@ -84,7 +84,7 @@ function rescheduleDelivery(
   const ended = Date.parse(endedAt);
   const windowEndsAt = computeRetryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
   // Compare the attempt's start: an attempt that started within the window is followed by the last attempt.
-  if (Date.parse(startedAt) >= windowEndsAt) return endDeliveryWithStatus(attempted, 'dead_lettered', endedAt);
+  if (Date.parse(startedAt) >= windowEndsAt) return toDeliveryWithFinalStatus(attempted, 'dead_lettered', endedAt);
   // A hold does not consume an attempt of the schedule. A hold that ends after the window delays the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
@@ -94,7 +94,7 @@ function rescheduleDelivery(
   return { ...attempted, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 
-function endDeliveryWithStatus(
+function toDeliveryWithFinalStatus(
   delivery: Delivery,
   status: 'succeeded' | 'dead_lettered' | 'discarded',
   at: Timestamp,
@@ -143,7 +143,7 @@ export function computeRetryWindowEnd(
   return computeEndExcludingPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 
-export interface FailedAttempt {
+export interface FailedAttemptInRetrySchedule {
   /** Number of failed attempts in the schedule so far, from 1. */
   readonly failures: number;
   /** End of the attempt, in epoch milliseconds. */
@@ -157,7 +157,7 @@ export interface FailedAttempt {
  */
 export function computeNextAttemptTime(
   policy: RetryPolicy,
-  { failures, endedAt, windowEndsAt }: FailedAttempt,
+  { failures, endedAt, windowEndsAt }: FailedAttemptInRetrySchedule,
   random: Random,
 ): number {
   return Math.min(endedAt + computeBackoffMs(policy, failures, random), windowEndsAt);

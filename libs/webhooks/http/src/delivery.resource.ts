@@ -6,7 +6,7 @@ import {
   IdQueryProperty,
   TimeQueryProperty,
   createSchemaReference,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   EnumListQueryProperty,
   RequestBodyValidationPipe,
   RESPONSE_TIME_SCHEMA,
@@ -170,9 +170,9 @@ export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
-    ...(event_type && { event_types: parseCommaSeparatedValues(EVENT_TYPES, event_type) }),
-    ...(status && { statuses: parseCommaSeparatedValues(DELIVERY_STATUSES, status) }),
-    ...(reason && { reasons: parseCommaSeparatedValues(DELIVERY_ERROR_CODES, reason) }),
+    ...(event_type && { event_types: selectKnownValuesOfCommaSeparatedList(EVENT_TYPES, event_type) }),
+    ...(status && { statuses: selectKnownValuesOfCommaSeparatedList(DELIVERY_STATUSES, status) }),
+    ...(reason && { reasons: selectKnownValuesOfCommaSeparatedList(DELIVERY_ERROR_CODES, reason) }),
     ...(since && { since }),
     ...(until && { until }),
   };

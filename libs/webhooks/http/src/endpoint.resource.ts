@@ -10,13 +10,13 @@ import {
 } from '@tracking/contracts';
 import {
   CheckedProperty,
-  UncheckedProperty,
+  PropertyCheckedByFeature,
   createCaseInsensitiveEnumParser,
   DeriveRequestClassFromResource,
   DEFAULT_MAX_CHARS,
   RequestBodyValidationPipe,
   createPageResourceClass,
-  PlainJsonBodyPipe,
+  DeclaredBodyFieldsAsJsonPipe,
   ResponseSchemaBase,
   checkText,
   RESPONSE_TIME_SCHEMA,
@@ -53,7 +53,7 @@ class VerificationResource {
 export class EndpointResource extends ResponseSchemaBase implements WebhookEndpoint {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: String, format: 'uri', maxLength: DEFAULT_MAX_CHARS },
     {
       description:
@@ -63,23 +63,23 @@ export class EndpointResource extends ResponseSchemaBase implements WebhookEndpo
     { answer: { format: undefined } as unknown as ApiPropertyOptions },
   )
   readonly url!: string;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
     { normalise: (types) => (Array.isArray(types) ? types.map(parseEventTypeIgnoringCase) : types) },
   )
   readonly event_types!: string[];
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: String, maxLength: DEFAULT_MAX_CHARS },
     { description: 'Free-text description of the endpoint, for people.', nullable: true },
   )
   readonly description!: string | null;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: String, enum: [...API_VERSIONS] },
     { description: 'Version of the payloads. Defaults to the newest version when the endpoint is created.' },
   )
   readonly api_version!: ApiVersion;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: String, enum: [...PAYLOAD_FORMS] },
     {
       description:
@@ -106,7 +106,7 @@ export class EndpointResource extends ResponseSchemaBase implements WebhookEndpo
     description: 'Result of the last challenge to the current URL.',
   })
   readonly last_verification!: VerificationResource | null;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: 20 },
     {
       description:
@@ -116,7 +116,7 @@ export class EndpointResource extends ResponseSchemaBase implements WebhookEndpo
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   )
   readonly headers!: Record<string, string>;
-  @UncheckedProperty(
+  @PropertyCheckedByFeature(
     { type: 'integer', minimum: 1, maximum: 100 },
     { description: 'Maximum number of concurrent attempts. Defaults to 16.' },
   )
@@ -184,7 +184,7 @@ export class EndpointPageResource extends createPageResourceClass(
   'Cursor of the next page. Send it as `cursor`.',
 ) {}
 
-export const ENDPOINT_BODY_PIPE = new PlainJsonBodyPipe(EndpointDto, EndpointCreatedResource);
+export const ENDPOINT_BODY_PIPE = new DeclaredBodyFieldsAsJsonPipe(EndpointDto, EndpointCreatedResource);
 
 const MAX_SECRET_OVERLAP_SECONDS = 7 * 86_400;
 

@@ -12,7 +12,12 @@ import {
   TimestampProperty,
   WithWarnings,
 } from '@tracking/http';
-import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_JOB_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
+import {
+  DEFAULT_REPLAYED_STATUSES,
+  REPLAYED_STATUSES,
+  REPLAY_OR_DISCARD_ACTIONS,
+  REPLAY_STATUSES,
+} from '@tracking/webhooks';
 import type { CreateReplayCommand, WebhookReplay } from '@tracking/webhooks';
 
 /** Maximum number of error codes in one request. */
@@ -24,7 +29,10 @@ export class ReplayResource extends ResponseSchemaBase implements WebhookReplay 
   readonly id!: string;
   @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_JOB_ACTIONS })
+  @ApiProperty({
+    description: '`replay` sends deliveries again; `discard` discards them.',
+    enum: REPLAY_OR_DISCARD_ACTIONS,
+  })
   readonly action!: WebhookReplay['action'];
   @TimestampProperty({
     description: 'Only events created at this time or later. If null, the replay starts at the first stored event.',

@@ -24,7 +24,7 @@ export async function changeEndpointAndAudit<T extends object>(
  * it contains the mask of its value, or if it does not contain `headers`.
  * @param before null for a new endpoint
  */
-export function listDroppedHeaderWarnings(
+export function listWarningsOfDroppedEndpointHeaders(
   before: WebhookEndpoint | null,
   { headers }: JsonObject,
   after: WebhookEndpoint,

@@ -43,7 +43,7 @@ import {
   SECRET_ROTATION_BODY_PIPE,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { listDroppedHeaderWarnings, changeEndpointAndAudit } from './reported-change.ts';
+import { listWarningsOfDroppedEndpointHeaders, changeEndpointAndAudit } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { rethrowWithUnknownOutcome, InjectWebhookCommandOfRequest } from './webhook-command.ts';
 
@@ -78,7 +78,7 @@ export class WebhookEndpointsController {
   ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
     const location = `/v1/webhook_endpoints/${after.id}`;
-    const dropped = listDroppedHeaderWarnings(null, fields, after);
+    const dropped = listWarningsOfDroppedEndpointHeaders(null, fields, after);
     return this.responder.auditChangeAndRespond(reply, [...warnings, ...dropped], { before: null, after }, location);
   }
 
@@ -140,7 +140,7 @@ export class WebhookEndpointsController {
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
     const { before, after: body } = await changeEndpointAndAudit(this.webhooks.endpoints, reply, endpoint_id, change);
-    const dropped = listDroppedHeaderWarnings(before, fields, body);
+    const dropped = listWarningsOfDroppedEndpointHeaders(before, fields, body);
     return this.responder.respondToWrite(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 

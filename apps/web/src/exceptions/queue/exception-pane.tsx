@@ -12,7 +12,7 @@ import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries
 import { ShipmentEtaText, SeverityBadge, ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
 import { TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, usePlaces } from '../../values/place.tsx';
-import { ExpectedTimeText, LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
+import { ExpectedTimeText, UserLocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
@@ -146,8 +146,8 @@ function ExceptionDetailsPanel({ exception, me }: { readonly exception: Shipment
           <MeasuredValueText key={measurement.label} measurement={measurement} shipmentId={exception.shipment_id} />,
         ]),
         ['Opened', <OpenedByText key="opened" by={detected_by} at={opened_at} />],
-        ['Acknowledged', acknowledged_at && <LocalTimeText key="acknowledged" value={acknowledged_at} />],
-        ['Resolved', exception.resolved_at && <LocalTimeText key="resolved" value={exception.resolved_at} />],
+        ['Acknowledged', acknowledged_at && <UserLocalTimeText key="acknowledged" value={acknowledged_at} />],
+        ['Resolved', exception.resolved_at && <UserLocalTimeText key="resolved" value={exception.resolved_at} />],
         ['Resolution', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
       ]}
     />
@@ -157,7 +157,7 @@ function ExceptionDetailsPanel({ exception, me }: { readonly exception: Shipment
 function OpenedByText({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
-      <LocalTimeText value={at} />{' '}
+      <UserLocalTimeText value={at} />{' '}
       {`(${formatAge(at, Date.now())} ago, ${by === 'system' ? 'by a rule' : by === 'manual' ? 'manually' : 'by the carrier'})`}
     </>
   );

@@ -17,7 +17,7 @@ import {
   EXCEPTION_TYPES,
   type View,
   hasQueueFilters,
-  parseNameList,
+  parseCommaSeparatedKnownNames,
 } from './queue-search.ts';
 import { ExceptionQueuePanel } from './queue.tsx';
 
@@ -119,7 +119,7 @@ function ExceptionFilterBar({ search }: { readonly search: ExceptionQueueUrlPara
         label="Severity"
         placeholder={search.severity === undefined ? 'Any' : ''}
         data={toSelectOptions(SEVERITY_LABELS)}
-        value={parseNameList(SEVERITY_VALUES, search.severity)}
+        value={parseCommaSeparatedKnownNames(SEVERITY_VALUES, search.severity)}
         onChange={(values) => change({ severity: joined(values) })}
         clearable
         miw={150}
@@ -130,7 +130,7 @@ function ExceptionFilterBar({ search }: { readonly search: ExceptionQueueUrlPara
         description={sort === 'due' ? 'Types with a due date' : undefined}
         placeholder={search.type === undefined ? 'Any' : ''}
         data={types.map((value) => ({ value, label: EXCEPTION_LABELS[value as keyof typeof EXCEPTION_LABELS] }))}
-        value={parseNameList(EXCEPTION_TYPES, search.type).filter((type) => types.includes(type))}
+        value={parseCommaSeparatedKnownNames(EXCEPTION_TYPES, search.type).filter((type) => types.includes(type))}
         onChange={(values) => change({ type: joined(values) })}
         clearable
         searchable

@@ -77,7 +77,7 @@ export function exceptionQueueQuery(
  * Merges all loaded pages into one list without duplicates. An exception appears on two pages if its severity changed
  * between the two reads.
  */
-export function mergeExceptionPages(
+export function listExceptionsOfLoadedPages(
   list: InfiniteData<ExceptionQueuePageData> | undefined,
 ): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
@@ -181,7 +181,7 @@ interface LoadedExceptionIds {
 }
 
 /** Follows the event stream. Updates listed exceptions in place, and counts new exceptions that match the filters. */
-export function useExceptionQueueUpdates(
+export function useLiveExceptionQueueWithNewCount(
   search: ExceptionQueueUrlParameters,
   me: string,
   { shown, pages }: LoadedExceptionIds,

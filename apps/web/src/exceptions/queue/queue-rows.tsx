@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
 import { shipmentQuery, shipmentsByIdQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
+import { UserLocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
 import { formatAge, getExceptionDueDate, isExceptionOverdue } from './queue-search.ts';
@@ -280,7 +280,7 @@ export function DueDateText({ exception }: { readonly exception: Shown }) {
           {PORT_DATE_FORMAT.format(new Date(due.value))}
         </time>
       ) : (
-        <LocalTimeText value={due.value} />
+        <UserLocalTimeText value={due.value} />
       )}{' '}
       {exception.status !== 'resolved' && isExceptionOverdue(exception, Date.now()) && (
         <Badge size="sm" color="red" variant="light" tt="none" autoContrast>

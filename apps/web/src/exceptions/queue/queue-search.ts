@@ -64,7 +64,10 @@ export const UNRESOLVED_EXCEPTION_STATUSES: readonly ExceptionStatus[] = ['open'
 
 /** Builds the API filters of the queue. The range of opening times depends on the current time and is added later. */
 export function buildExceptionFilter({ view, severity, type, status, sort }: ExceptionQueueUrlParameters, me: string) {
-  const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITY_VALUES, severity)];
+  const [types, severities] = [
+    parseCommaSeparatedKnownNames(EXCEPTION_TYPES, type),
+    parseCommaSeparatedKnownNames(SEVERITY_VALUES, severity),
+  ];
   return {
     status:
       view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_EXCEPTION_STATUSES : [status],
@@ -124,7 +127,7 @@ export function hasQueueFilters({ severity, type, status, age }: ExceptionQueueU
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
 
-export function parseNameList<T extends string>(all: readonly T[], text: string | undefined): T[] {
+export function parseCommaSeparatedKnownNames<T extends string>(all: readonly T[], text: string | undefined): T[] {
   const named = text?.split(',') ?? [];
   return all.filter((one) => named.includes(one));
 }

@@ -12,9 +12,9 @@ import { ExceptionPane } from './exception-pane.tsx';
 import {
   MAX_EXCEPTIONS_SORTED_BY_DUE_DATE,
   exceptionQueueQuery,
-  mergeExceptionPages,
+  listExceptionsOfLoadedPages,
   useExceptionActions,
-  useExceptionQueueUpdates,
+  useLiveExceptionQueueWithNewCount,
 } from './queue-queries.ts';
 import { VirtualExceptionList } from './queue-rows.tsx';
 import { type ExceptionQueueUrlParameters, hasQueueFilters } from './queue-search.ts';
@@ -40,9 +40,9 @@ export function ExceptionQueuePanel({ search, me }: ExceptionQueueProps) {
   const navigate = useNavigate({ from: '/exceptions' });
   const query = exceptionQueueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
-  const rows = mergeExceptionPages(list.data);
+  const rows = listExceptionsOfLoadedPages(list.data);
   const shown = new Set(rows.map(({ id }) => id));
-  const news = useExceptionQueueUpdates(search, me, { shown, pages: list.data?.pages.length ?? 0 });
+  const news = useLiveExceptionQueueWithNewCount(search, me, { shown, pages: list.data?.pages.length ?? 0 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [act, setAct] = useState<{
     readonly act: ExceptionAction;
@@ -171,7 +171,7 @@ function ExceptionQueueSplitView({ id, pane, onClose, children }: QueueSplitView
 }
 
 interface UpdatesButtonProps {
-  readonly news: ReturnType<typeof useExceptionQueueUpdates>;
+  readonly news: ReturnType<typeof useLiveExceptionQueueWithNewCount>;
   readonly isLoading: boolean;
   readonly onClick: () => void;
 }

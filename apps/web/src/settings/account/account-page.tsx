@@ -25,7 +25,7 @@ import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
 import { PASSWORD_FIELD_HINT, validatePassword, useRateLimitCountdown } from '../../session/sign-in.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 
 export function AccountPage() {
   const { user, workspace, role } = useSession();
@@ -215,10 +215,10 @@ function SessionList() {
                       </Table.Td>
                       <Table.Td>{session.address}</Table.Td>
                       <Table.Td>
-                        <LocalTimeText value={session.last_seen_at} />
+                        <UserLocalTimeText value={session.last_seen_at} />
                       </Table.Td>
                       <Table.Td>
-                        <LocalTimeText value={session.created_at} day />
+                        <UserLocalTimeText value={session.created_at} day />
                       </Table.Td>
                       <Table.Td ta="end" className="rowActions">
                         {!session.current && (

@@ -27,7 +27,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { RotateSecretForm } from '../settings-parts.tsx';
 import { getTeamMemberName, usersQuery } from '../team/team.ts';
 import {
@@ -144,10 +144,10 @@ export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
                   {ownerOf(key.owner)} ({formatKeyRole(key)})
                 </Table.Td>
                 <Table.Td>
-                  <LocalTimeText value={key.last_used_at} />
+                  <UserLocalTimeText value={key.last_used_at} />
                 </Table.Td>
                 <Table.Td>
-                  {state === 'active' ? <LocalTimeText value={key.expires_at} /> : KEY_STATE_LABELS[state]}
+                  {state === 'active' ? <UserLocalTimeText value={key.expires_at} /> : KEY_STATE_LABELS[state]}
                 </Table.Td>
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (

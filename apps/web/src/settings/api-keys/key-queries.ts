@@ -56,6 +56,6 @@ interface ServiceAccountUrlParameters {
   readonly account?: string | undefined;
 }
 
-export function readAccountUrlParameters({ account }: Record<string, unknown>): ServiceAccountUrlParameters {
+export function readServiceAccountUrlParameters({ account }: Record<string, unknown>): ServiceAccountUrlParameters {
   return typeof account === 'string' && account !== '' ? { account } : {};
 }

@@ -20,7 +20,7 @@ import { PagePermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SearchableSelectField } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { DATE_LIMITS } from '../../values/zones.ts';
 import { apiKeysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
 import { getTeamMemberName, usersQuery } from '../team/team.ts';
@@ -29,7 +29,7 @@ import {
   type NameLookup,
   getActorName,
   auditLogQuery,
-  listChangedFields,
+  formatAuditFieldChanges,
   endpointUrlsQuery,
   describeAuditEntry,
 } from './audit-log.ts';
@@ -173,7 +173,7 @@ function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] 
               <Fragment key={entry.id}>
                 <Table.Tr>
                   <Table.Td className="oneLine">
-                    <LocalTimeText value={entry.at} />
+                    <UserLocalTimeText value={entry.at} />
                   </Table.Td>
                   <Table.Td>
                     <Text span fw={600} inherit>
@@ -213,7 +213,7 @@ function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] 
 
 /** Shows the changes to an existing resource in one line. */
 function AuditEntrySummary({ entry }: { readonly entry: AuditEntry }) {
-  const changed = listChangedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
+  const changed = formatAuditFieldChanges(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
   return (
     <Text size="xs" c="dimmed" lineClamp={1}>
@@ -233,7 +233,7 @@ function UnknownOutcomeBadge() {
 }
 
 function AuditEntryDetails({ entry }: { readonly entry: AuditEntry }) {
-  const changes = listChangedFields(entry);
+  const changes = formatAuditFieldChanges(entry);
   return (
     <Stack gap="sm" py="xs">
       {changes.length > 0 && (

@@ -1,4 +1,4 @@
-import { AUDIT_SENTENCE_TEMPLATES, getActorName, listChangedFields, describeAuditEntry } from './audit-log.ts';
+import { AUDIT_SENTENCE_TEMPLATES, getActorName, formatAuditFieldChanges, describeAuditEntry } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, toAuditQuery, readAuditLogUrlParameters } from './audit-search.ts';
 
 const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
@@ -42,7 +42,7 @@ describe('describing an entry', () => {
 
   it('lists changed fields with the labels of roles', () => {
     const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
-    expect(listChangedFields(entry({ changes }))).toEqual([
+    expect(formatAuditFieldChanges(entry({ changes }))).toEqual([
       { field: 'Role', from: 'Viewer', to: 'Administrator' },
       { field: 'Event types', from: undefined, to: '["*"]' },
     ]);

@@ -75,7 +75,7 @@ interface AuditFieldChange {
 }
 
 /** Lists the changed fields of an audit log entry, with their previous and new values as text. */
-export function listChangedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly AuditFieldChange[] {
+export function formatAuditFieldChanges({ changes }: Pick<AuditEntry, 'changes'>): readonly AuditFieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: getFieldLabel(field),
     from: formatAuditValue(field, from),

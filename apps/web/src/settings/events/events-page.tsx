@@ -10,7 +10,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { CurlCommand, CodeSnippet } from '../../shipment/calls/snippet.tsx';
 import { EVENT_TYPE_OPTIONS, getEventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import {
   type EventLogUrlParameters,
   MAX_LIVE_EVENTS,
@@ -140,7 +140,7 @@ function EventAccordionList({ events }: { readonly events: readonly TrackingEven
                 {formatEventSubject(event)}
               </Text>
               <Text size="xs" c="dimmed" component="span" mr="xs">
-                <LocalTimeText value={event.created_at} />
+                <UserLocalTimeText value={event.created_at} />
               </Text>
             </Group>
           </Accordion.Control>

@@ -70,7 +70,7 @@ export function flattenRuleHoursByMode({ by_mode, ...plain }: Rule): Readonly<Re
 
 const convertEmptyToNull = (hours: number | '') => (hours === '' ? null : hours);
 
-interface RuleDescription {
+interface ExceptionRuleDescriptionTexts {
   /** Sentence that states when the rule opens an exception. */
   readonly description: string;
   /**
@@ -81,7 +81,7 @@ interface RuleDescription {
   readonly before?: string;
 }
 
-export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, RuleDescription>> = {
+export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, ExceptionRuleDescriptionTexts>> = {
   eta_slip: {
     description: 'The ETA is later than the original ETA, and the shipment has not arrived.',
     after: 'after the original ETA',

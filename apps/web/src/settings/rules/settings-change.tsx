@@ -6,7 +6,7 @@ import { describeFailure, isOutdatedVersionError } from '../../app/failures.ts';
 import { useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { getTeamMemberName, usersQuery } from '../team/team.ts';
 
 const RECHECK_POLL_INTERVAL_MS = 2_000;
@@ -68,7 +68,7 @@ export function useSettingsWrite(
   };
 }
 
-interface SettingDifference {
+interface ConflictingSettingValues {
   readonly name: string;
   readonly theirs: string;
   readonly mine: string;
@@ -77,7 +77,7 @@ interface SettingsConflictPanelProps {
   readonly concurrentSettings: WorkspaceSettings;
   /** Header of the first column, such as "Mode". */
   readonly of: string;
-  readonly differences: readonly SettingDifference[];
+  readonly differences: readonly ConflictingSettingValues[];
   /** Text for the case that other users changed none of the settings in the form. */
   readonly unrelatedNote: string;
   readonly isPending: boolean;
@@ -107,7 +107,7 @@ export function SettingsConflictPanel({
       <Alert color="orange" role="alert" title="The settings have changed">
         <Text size="sm">
           {`${by} changed the settings while you were editing. Your changes are not saved yet. Time of the change: `}
-          <LocalTimeText value={concurrentSettings.updated_at} />
+          <UserLocalTimeText value={concurrentSettings.updated_at} />
         </Text>
       </Alert>
       {differences.length === 0 ? (
@@ -172,7 +172,7 @@ export function LastSettingsChangeNote({ settings }: { readonly settings: Worksp
     <Group gap="xs" role="status">
       <Text size="sm" c="dimmed" component="span">
         {`Last changed by ${by}: `}
-        <LocalTimeText value={updated_at} />
+        <UserLocalTimeText value={updated_at} />
       </Text>
       {recheck !== null && recheck.state !== 'done' && (
         <>

@@ -25,7 +25,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { PermissionGuardedButton, PagePermissionGate } from '../../session/permissions.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission } from '../../session/session.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { type ServiceAccount, apiKeysQuery, serviceAccountsQuery, getKeyState } from '../api-keys/key-queries.ts';
 import { RoleField } from '../settings-parts.tsx';
 import { ServiceAccountKeysDialog } from './account-keys.tsx';
@@ -153,7 +153,7 @@ function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTable
               </Table.Td>
               <Table.Td ta="end">{keysOf(account)}</Table.Td>
               <Table.Td>
-                <LocalTimeText value={account.created_at} day />
+                <UserLocalTimeText value={account.created_at} day />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
                 {mayChange && <ServiceAccountMenu account={account} onChange={onChange} />}

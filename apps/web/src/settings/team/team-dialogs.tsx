@@ -7,7 +7,7 @@ import { OneTimeSecret } from '../../app/one-time-secret.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { RoleField } from '../settings-parts.tsx';
 import { type Member, getTeamMemberName } from './team.ts';
 
@@ -161,7 +161,7 @@ export function OneTimeLinkPanel({ email, url, until, onClose }: OneTimeLinkProp
         about={
           <>
             {`Send the link to ${email} over a channel you trust. Anyone who has the link can set the password. The link works once and expires at this time: `}
-            <LocalTimeText value={until} />
+            <UserLocalTimeText value={until} />
           </>
         }
       />

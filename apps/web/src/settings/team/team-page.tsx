@@ -25,7 +25,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { PagePermissionGate } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { ChangeRoleForm, InviteMemberForm, OneTimeLinkPanel, CreateLinkForm } from './team-dialogs.tsx';
 import {
   MEMBER_STATUS_LABELS,
@@ -159,7 +159,7 @@ function MemberTable({ members, onOpenDialog }: MemberTableProps) {
                 </Badge>
               </Table.Td>
               <Table.Td>
-                <LocalTimeText value={member.last_seen_at} />
+                <UserLocalTimeText value={member.last_seen_at} />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
                 {member.id === user?.id ? (

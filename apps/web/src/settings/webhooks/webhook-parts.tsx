@@ -4,7 +4,7 @@ import type { WebhookDelivery, WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../../app/page.tsx';
 import { getEventLabel } from '../../values/event-types.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
 import { DELIVERY_STATUS_LABELS, ENDPOINT_STATUS_LABELS, getFailureReasonLabel } from './webhook-labels.ts';
@@ -109,7 +109,7 @@ export function VerificationOutcomeAlert({
         <Group gap="xs">
           {ok ? 'The endpoint responded with the token' : getFailureReasonLabel(error?.code ?? '')}
           <Text span size="xs">
-            <LocalTimeText value={at} />
+            <UserLocalTimeText value={at} />
           </Text>
         </Group>
       }

@@ -64,7 +64,7 @@ const toDeliveryFilter = ({ status, ...search }: DeliveryListUrlParameters): Que
 });
 
 /**
- * Query of deliveries, page by page, in their state at the first read. {@link newestDeliveriesQuery} provides later
+ * Query of deliveries, page by page, in their state at the first read. {@link createNewestDeliveriesQueryOptions} provides later
  * changes.
  */
 export function deliveriesQuery(environment: Environment, search: DeliveryListUrlParameters) {
@@ -80,7 +80,7 @@ export function deliveriesQuery(environment: Environment, search: DeliveryListUr
   });
 }
 
-export const newestDeliveriesQuery = (environment: Environment, search: DeliveryListUrlParameters) =>
+export const createNewestDeliveriesQueryOptions = (environment: Environment, search: DeliveryListUrlParameters) =>
   queryOptions({
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>

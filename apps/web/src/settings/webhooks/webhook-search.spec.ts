@@ -1,6 +1,6 @@
 import {
-  DELIVERY_STATUS_NAMES,
-  FAILURE_REASON_NAMES,
+  DELIVERY_STATUS_URL_VALUES,
+  FILTERABLE_FAILURE_REASONS,
   readDeadLetterUrlParameters,
   readDeliveryListUrlParameters,
   toDeadLetterSelection,
@@ -21,8 +21,8 @@ describe('delivery search', () => {
     });
 
     it('accepts each known status and reason', () => {
-      expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUS_LABELS));
-      expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASON_LABELS));
+      expect(DELIVERY_STATUS_URL_VALUES).toEqual(Object.keys(DELIVERY_STATUS_LABELS));
+      expect(FILTERABLE_FAILURE_REASONS).toEqual(Object.keys(FAILURE_REASON_LABELS));
     });
 
     it.each([

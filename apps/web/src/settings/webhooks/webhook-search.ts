@@ -22,7 +22,7 @@ const parseAllowedValue = <T extends string>(all: readonly T[], value: unknown) 
 /** Returns the known delivery statuses of a comma-separated list. */
 export function parseDeliveryStatuses(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
-  return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
+  return DELIVERY_STATUS_URL_VALUES.filter((known) => names.includes(known));
 }
 
 /** Parses the filters of the delivery list from the page URL. Invalid values are ignored. */
@@ -33,7 +33,7 @@ export function readDeliveryListUrlParameters(raw: Record<string, unknown>): Del
     event_id: parsePrefixedId('evt', raw['event_id']),
     event_type: parseAllowedValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
-    reason: parseAllowedValue(FAILURE_REASON_NAMES, raw['reason']),
+    reason: parseAllowedValue(FILTERABLE_FAILURE_REASONS, raw['reason']),
     since: parseUrlTime(raw['since']),
     until: parseUrlTime(raw['until']),
   };
@@ -108,14 +108,14 @@ export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>
 /**
  * Delivery statuses that a page URL may contain. Their labels are in another file, because every page loads this list.
  */
-export const DELIVERY_STATUS_NAMES: readonly DeliveryStatus[] = [
+export const DELIVERY_STATUS_URL_VALUES: readonly DeliveryStatus[] = [
   'pending',
   'retrying',
   'succeeded',
   'dead_lettered',
   'discarded',
 ];
-export const FAILURE_REASON_NAMES: readonly FailureReason[] = [
+export const FILTERABLE_FAILURE_REASONS: readonly FailureReason[] = [
   'unexpected_status',
   'redirect_not_followed',
   'timeout',

@@ -3,7 +3,7 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { PagePermissionGate } from '../../session/permissions.tsx';
 
 /** Parent of all webhook pages. Only users who may manage webhooks see them. */
-export function WebhooksSection() {
+export function WebhookPagesPermissionGate() {
   return (
     <PagePermissionGate permission="webhooks:manage">
       <Outlet />

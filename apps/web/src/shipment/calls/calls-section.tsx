@@ -5,7 +5,7 @@ import { QueryResultPanel } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { TitledCard } from '../parts.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
-import { type ExampleApiRequest, listExampleApiRequests } from './example-calls.ts';
+import { type ExampleApiRequest, listApiRequestsForShipmentPage } from './example-calls.ts';
 import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
 /** Section that shows the shipment as JSON and the API requests of the page as curl commands. */
@@ -24,7 +24,7 @@ export function ShipmentJsonAndCurlSection() {
           </Anchor>
         </Text>
         <Accordion variant="separated">
-          {listExampleApiRequests(shipment).map((call) => (
+          {listApiRequestsForShipmentPage(shipment).map((call) => (
             <Accordion.Item value={call.label} key={call.label}>
               <Accordion.Control>
                 <Group gap="xs">

@@ -7,7 +7,7 @@ export interface ExampleApiRequest extends HttpRequestParts {
 }
 
 /** Lists the API requests that do the same as the functions of the shipment page. */
-export function listExampleApiRequests({ id, containers, container_numbers }: Shipment): ExampleApiRequest[] {
+export function listApiRequestsForShipmentPage({ id, containers, container_numbers }: Shipment): ExampleApiRequest[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
   const [container] = containers;

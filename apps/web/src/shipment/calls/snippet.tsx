@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { CopyTextFunctionProvider } from '../../app/copy.tsx';
+import { CopyTextRenderPropWrapper } from '../../app/copy.tsx';
 import { type HttpRequestParts, formatCurl } from './example-calls.ts';
 import classes from './snippet.module.css';
 
@@ -18,7 +18,7 @@ export function CodeSnippet({ text, what }: CodeSnippetProps) {
       <pre tabIndex={0} role="region" aria-label={what}>
         {text}
       </pre>
-      <CopyTextFunctionProvider value={text}>
+      <CopyTextRenderPropWrapper value={text}>
         {({ copied, copy }) => (
           <ActionIcon
             className={classes['copy']}
@@ -30,7 +30,7 @@ export function CodeSnippet({ text, what }: CodeSnippetProps) {
             {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
           </ActionIcon>
         )}
-      </CopyTextFunctionProvider>
+      </CopyTextRenderPropWrapper>
     </div>
   );
 }

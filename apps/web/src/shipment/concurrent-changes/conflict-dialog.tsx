@@ -1,6 +1,6 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
 import { usePlaces } from '../../values/place.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import {
   createPortZoneFinder,
   getRoutePortsOfShipment,
@@ -9,7 +9,7 @@ import {
   listRoutePorts,
 } from '../history/history-ports.ts';
 import { describeHistoryEntry, formatActor } from '../history/history-sentences.ts';
-import { formatFieldPath, formatStoredValue } from '../history/value-labels.ts';
+import { formatFieldPathAsLabel, formatStoredValue } from '../history/value-labels.ts';
 import type { ConflictingResourceVersions } from './guarded-write.ts';
 
 interface ConflictDialogProps<Thing extends object> {
@@ -66,7 +66,7 @@ function ChangesByOtherUsersList({
         <List.Item key={entry.id}>
           <strong>{formatActor(entry.actor)}</strong>{' '}
           {describeHistoryEntry(entry, createPortZoneFinder(ports[index], places)).did},{' '}
-          <LocalTimeText value={entry.at} />
+          <UserLocalTimeText value={entry.at} />
         </List.Item>
       ))}
     </List>
@@ -98,7 +98,7 @@ function ChangedFieldsTable<Thing extends object>({
         <Table.Tbody>
           {changed.map(({ path, from, to, zone, fromZone }) => (
             <Table.Tr key={path.join(' ')}>
-              <Table.Td>{formatFieldPath(path)}</Table.Td>
+              <Table.Td>{formatFieldPathAsLabel(path)}</Table.Td>
               <Table.Td>{formatStoredValue(from, path.at(-1), fromZone)}</Table.Td>
               <Table.Td>{formatStoredValue(to, path.at(-1), zone)}</Table.Td>
             </Table.Tr>

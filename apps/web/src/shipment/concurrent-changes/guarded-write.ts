@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { isOutdatedVersionError } from '../../app/failures.ts';
 import { type WriteOptions, useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { type HistoryEntry, readHistorySince } from '../history/history-sentences.ts';
+import { type HistoryEntry, readHistoryAfterVersion } from '../history/history-sentences.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 
 /** Conflict: the user and another user have changed the same resource. */
@@ -39,7 +39,7 @@ const SHIPMENT_QUERY_KINDS = [
   ...(['exceptions-seen', 'exception-story', 'history', 'explanation'] as const),
 ] as const;
 
-export function useShipmentQueryKeys() {
+export function useQueryKeysOfShipmentPage() {
   const [environment, { id }] = [useEnvironment(), useShipmentOfPage()];
   return SHIPMENT_QUERY_KINDS.map((kind) => [kind, environment, id] as const);
 }
@@ -54,7 +54,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
   const { kind, write, read, isSame, canStill, onLeft, ...writeParts } = parts;
   const queries = useQueryClient();
   const [environment, shipment] = [useEnvironment(), useShipmentOfPage()];
-  const touches = useShipmentQueryKeys();
+  const touches = useQueryKeysOfShipmentPage();
   const [conflict, setConflict] = useState<ConflictingResourceVersions<Thing>>();
   const writing = useApiWrite({
     ...writeParts,
@@ -70,7 +70,7 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
         });
       } catch (error) {
         if (!(error instanceof ResourceChangedError)) throw error;
-        const all = await readHistorySince(environment, shipment.id, seen.version).catch(() => []);
+        const all = await readHistoryAfterVersion(environment, shipment.id, seen.version).catch(() => []);
         const now = error.now as VersionedResource<Thing>;
         setConflict({
           seen,

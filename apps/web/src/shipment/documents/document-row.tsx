@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { downloadFile, formatFileSize } from '../../values/files.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { saveFileFromBrowser, formatFileSize } from '../../values/files.ts';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { useActorNameLookup } from '../history/history-sentences.ts';
 import {
   CONTENT_TYPE_LABELS,
@@ -95,12 +95,12 @@ function DocumentPropertiesPanel({ document, actions, children }: DocumentFactsP
         )}
         <Text size="xs" c="dimmed">
           {`${CONTENT_TYPE_LABELS[content_type]}, ${formatFileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
-          <LocalTimeText value={document.uploaded_at ?? document.created_at} />.
+          <UserLocalTimeText value={document.uploaded_at ?? document.created_at} />.
           {reviewed_by !== null && reviewed_at !== null && (
             <>
               {' '}
               {`${document.rejection_reason === null ? 'Approved' : 'Rejected'} by ${nameOf(reviewed_by)}, `}
-              <LocalTimeText value={reviewed_at} />.
+              <UserLocalTimeText value={reviewed_at} />.
             </>
           )}
         </Text>
@@ -155,7 +155,7 @@ function DocumentMenu({
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
   const download = useApiWrite({
-    write: async () => downloadFile(await queries.fetchQuery(documentContentQuery(environment, id))),
+    write: async () => saveFileFromBrowser(await queries.fetchQuery(documentContentQuery(environment, id))),
   });
   const canReplace =
     mayWrite && !isContentMissing(document) && status !== 'pending_upload' && replaced_by_document_id === null;

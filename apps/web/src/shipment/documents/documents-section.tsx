@@ -17,7 +17,7 @@ import classes from './documents-section.module.css';
 import {
   DOCUMENT_CONFLICT_FIELDS,
   type Fulfilment,
-  checkRequiredDocuments,
+  listStatesOfRequiredDocuments,
   documentsQuery,
   isContentMissing,
   requiredDocumentsQuery,
@@ -190,7 +190,7 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
       ) : (
         <QueryResultPanel query={required} what="the required documents">
           {(byMode) => {
-            const items = checkRequiredDocuments(byMode[mode] ?? [], documents);
+            const items = listStatesOfRequiredDocuments(byMode[mode] ?? [], documents);
             if (items.length === 0) return <NoRequiredDocumentsMessage mode={mode} />;
             const present = items.filter(({ state }) => state !== 'missing').length;
             return (

@@ -1,6 +1,6 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { formatFileSize } from '../../values/files.ts';
-import { decodeTextFile, checkRequiredDocuments, groupDocumentVersions } from './documents.ts';
+import { decodeTextFile, listStatesOfRequiredDocuments, groupDocumentVersions } from './documents.ts';
 import {
   MAX_UPLOAD_BYTES,
   type FileUploadOptions,
@@ -55,7 +55,7 @@ it('fulfils a requirement with the best document, and ignores replaced, deleted 
     document('pending', { type: 'packing_list', status: 'pending_upload' }),
     document('wrong', { type: 'photo', status: 'rejected' }),
   ];
-  const items = checkRequiredDocuments(['bill_of_lading', 'packing_list', 'photo'], all);
+  const items = listStatesOfRequiredDocuments(['bill_of_lading', 'packing_list', 'photo'], all);
   expect(items.map(({ type, state, document: one }) => [type, state, one?.id])).toEqual([
     ['bill_of_lading', 'approved', 'approved'],
     ['packing_list', 'missing', undefined],

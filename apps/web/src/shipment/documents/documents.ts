@@ -22,7 +22,10 @@ export function documentsQuery(environment: Environment, id: string) {
   });
 }
 
-async function readDocument(environment: Environment, id: string): Promise<VersionedResource<ShipmentDocument>> {
+async function fetchShipmentDocumentWithVersion(
+  environment: Environment,
+  id: string,
+): Promise<VersionedResource<ShipmentDocument>> {
   const { data: thing, etag } = await getApiClient(environment).documents.get(id).withResponse();
   return { thing, version: parseVersionFromETag(etag) };
 }
@@ -117,7 +120,7 @@ export function useDocumentReviewMutation(onEnd: () => void) {
       else await client.documents.delete(id, { ifMatch });
       return decision;
     },
-    read: ({ id }) => readDocument(environment, id),
+    read: ({ id }) => fetchShipmentDocumentWithVersion(environment, id),
     isSame: (seen, now) => DOCUMENT_CONFLICT_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
     done: ({ kind }) => DOCUMENT_DECISION_MESSAGES[kind],
@@ -164,7 +167,7 @@ interface RequiredDocumentFulfilment {
 const REVIEW_STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
 /** Returns the state of each required document type. Replaced documents and documents without content are ignored. */
-export function checkRequiredDocuments(
+export function listStatesOfRequiredDocuments(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],
 ): readonly RequiredDocumentFulfilment[] {

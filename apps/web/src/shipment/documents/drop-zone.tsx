@@ -11,7 +11,7 @@ import { useApi } from '../../session/session.ts';
 import { formatFileSize } from '../../values/files.ts';
 import { SearchableSelectField } from '../../values/search-select.tsx';
 import { DOCUMENT_TYPE_LABELS, DOCUMENT_TYPES } from '../labels.ts';
-import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
+import { useQueryKeysOfShipmentPage } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import {
@@ -189,7 +189,12 @@ function UploadRow({
 
 /** Creates the upload queue of the current shipment. The uploads stop when the user leaves the documents section. */
 function useUploadQueue() {
-  const [client, { id }, touches, queries] = [useApi(), useShipmentOfPage(), useShipmentQueryKeys(), useQueryClient()];
+  const [client, { id }, touches, queries] = [
+    useApi(),
+    useShipmentOfPage(),
+    useQueryKeysOfShipmentPage(),
+    useQueryClient(),
+  ];
   const [queue] = useState(() => {
     const transfer = async ({ file, type, replaces }: QueuedUpload, { onProgress, signal }: FileUploadOptions) => {
       const content_type = getContentTypeOfFileName(file.name);

@@ -4,17 +4,19 @@ import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { Suspense, useEffect, useRef, useState } from 'react';
-import { createLazyComponent } from '../../app/lazy.tsx';
+import { createLazyComponentWithImportRetry } from '../../app/lazy.tsx';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { downloadFile, formatFileSize } from '../../values/files.ts';
+import { saveFileFromBrowser, formatFileSize } from '../../values/files.ts';
 import { DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import { decodeTextFile, documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** The code of the PDF viewer is loaded on demand, because the viewer is large and rarely needed. */
-const LazyPdfPreview = createLazyComponent(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
+const LazyPdfPreview = createLazyComponentWithImportRetry(async () => ({
+  default: (await import('./pdf.tsx')).PdfPreview,
+}));
 
 /** Maximum size of a file with a preview, in bytes. A larger file would slow down the page. */
 const MAX_PREVIEW_BYTES = 50 * 2 ** 20;
@@ -54,7 +56,7 @@ function DocumentPreview({
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
   const download = useApiWrite({
-    write: async () => downloadFile(content.data ?? (await queries.fetchQuery(query))),
+    write: async () => saveFileFromBrowser(content.data ?? (await queries.fetchQuery(query))),
   });
   return (
     <Stack>

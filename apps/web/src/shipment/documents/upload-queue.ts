@@ -77,7 +77,7 @@ export class UploadQueue {
   /** Removes a file from the queue. If the file is being uploaded, its upload stops. */
   removeUpload(key: number): void {
     if (this.transferring?.key === key) this.transferring.abort.abort();
-    this.discardUpload(key);
+    this.removeUploadFromQueue(key);
   }
 
   /** Stops all uploads. The current file and the waiting files stay in the queue. */
@@ -94,7 +94,7 @@ export class UploadQueue {
     try {
       const onProgress = (loaded: number) => this.updateUpload(key, { loaded });
       await this.parts.transfer(upload, { onProgress, signal: abort.signal });
-      this.discardUpload(key);
+      this.removeUploadFromQueue(key);
     } catch (error) {
       if (abort.signal.aborted) this.updateUpload(key, { state: 'chosen', loaded: 0 });
       else this.updateUpload(key, { state: 'failed', error: this.parts.describe(error) });
@@ -103,7 +103,7 @@ export class UploadQueue {
     }
   }
 
-  private discardUpload(key: number): void {
+  private removeUploadFromQueue(key: number): void {
     this.setUploadsAndNotifyListeners(this.uploads.filter((upload) => upload.key !== key));
   }
 

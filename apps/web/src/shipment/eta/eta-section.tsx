@@ -2,18 +2,18 @@ import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { createLazyComponent } from '../../app/lazy.tsx';
+import { createLazyComponentWithImportRetry } from '../../app/lazy.tsx';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceTimeText, usePlaces } from '../../values/place.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
-import { SOURCE_LABELS, getReasonLabel } from '../labels.ts';
+import { UserLocalTimeText } from '../../values/time.tsx';
+import { DATA_SOURCE_LABELS, getReasonLabel } from '../labels.ts';
 import { TitledCard } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipmentOfPage } from '../shipment-queries.ts';
 
 /** The code of the chart library is loaded when a chart is first shown. */
-const LazyEtaChart = createLazyComponent(() => import('./eta-chart.tsx'));
+const LazyEtaChart = createLazyComponentWithImportRetry(() => import('./eta-chart.tsx'));
 
 /** Section with the history of the ETA, as a chart and as a table. */
 export function EtaSection() {
@@ -59,7 +59,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
           {changes.map(({ reported_at, eta, eta_precision, slip_hours, source, milestone_id, reason_code }, index) => (
             <Table.Tr key={`${reported_at} ${index}`}>
               <Table.Td>
-                <LocalTimeText value={reported_at} />
+                <UserLocalTimeText value={reported_at} />
               </Table.Td>
               <Table.Td>
                 <PlaceTimeText value={eta} zone={zone} precision={eta_precision} />
@@ -69,7 +69,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
               </Table.Td>
               <Table.Td>
                 {milestone_id === null ? (
-                  SOURCE_LABELS[source]
+                  DATA_SOURCE_LABELS[source]
                 ) : (
                   <Link
                     to="/shipments/$id/timeline"
@@ -77,7 +77,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
                     search={{ milestone: milestone_id }}
                     className="link"
                   >
-                    {SOURCE_LABELS[source]}
+                    {DATA_SOURCE_LABELS[source]}
                   </Link>
                 )}
               </Table.Td>

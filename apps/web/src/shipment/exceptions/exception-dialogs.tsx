@@ -14,7 +14,7 @@ import {
 import { useApi, useSession } from '../../session/session.ts';
 import { SearchableSelectField } from '../../values/search-select.tsx';
 import { localizeTimesInText } from '../../values/time.tsx';
-import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
+import { useQueryKeysOfShipmentPage } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
 
@@ -126,7 +126,7 @@ export function NewExceptionDialog({ opened, onClose }: OpenExceptionDialogProps
 }
 
 function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'>) {
-  const [client, { id, container_numbers }, touches] = [useApi(), useShipmentOfPage(), useShipmentQueryKeys()];
+  const [client, { id, container_numbers }, touches] = [useApi(), useShipmentOfPage(), useQueryKeysOfShipmentPage()];
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {

@@ -14,7 +14,7 @@ import {
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
+import { UserLocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { describeHistoryEntry, useActorNameLookup, formatActor } from '../history/history-sentences.ts';
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
@@ -171,7 +171,7 @@ function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
         {detail !== null && <Text size="sm">{localizeTimesInText(detail)}</Text>}
         <Text size="xs" c="dimmed">
           {detected_by === 'system' ? 'Opened by a rule, ' : 'Opened manually, '}
-          <LocalTimeText value={opened_at} />.{' '}
+          <UserLocalTimeText value={opened_at} />.{' '}
           {isOver ? (
             <ExceptionResolutionText exception={exception} />
           ) : assignee === null ? (
@@ -197,7 +197,7 @@ function ExceptionResolutionText({
   return (
     <>
       {RESOLUTION_LABELS[resolution.code]}
-      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <LocalTimeText value={resolved_at} />.
+      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <UserLocalTimeText value={resolved_at} />.
       {resolution.note !== null && ` “${resolution.note}”`}
     </>
   );
@@ -258,7 +258,7 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
                         {note !== undefined && `: “${note}”`}
                         <Text span size="xs" c="dimmed">
                           {' '}
-                          <LocalTimeText value={entry.at} />
+                          <UserLocalTimeText value={entry.at} />
                         </Text>
                       </Text>
                     </li>

@@ -7,7 +7,7 @@ import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { getShipmentStatusLabel } from '../../shipments/shipment-facts.tsx';
 import { MilestoneLocationText, usePlaces } from '../../values/place.tsx';
-import { ExpectedTimeText, LocalTimeText, localizeTimesInText } from '../../values/time.tsx';
+import { ExpectedTimeText, UserLocalTimeText, localizeTimesInText } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { TitledCard } from '../parts.tsx';
@@ -19,7 +19,7 @@ import {
   type Explanation,
   MILESTONE_RULE_LABELS,
   type MilestoneResult,
-  MILESTONE_RESULT_LABELS,
+  MILESTONE_STATUS_EFFECT_LABELS,
   STATUS_RULE_LABELS,
   TIME_RULE_LABELS,
   getFieldPathLabel,
@@ -198,7 +198,7 @@ function MilestoneEffectText({
   return (
     <>
       <Badge variant="light" color={MILESTONE_RESULT_COLORS[result]} tt="none" autoContrast>
-        {MILESTONE_RESULT_LABELS[result]}
+        {MILESTONE_STATUS_EFFECT_LABELS[result]}
       </Badge>{' '}
       {counts_as !== null && `as ${getShipmentStatusLabel(counts_as).toLowerCase()}: `}
       {MILESTONE_RULE_LABELS[rule]}
@@ -253,7 +253,7 @@ function ExceptionExplanationListItem({
             'The exception opens with the next update of the shipment.'
           ) : (
             <>
-              The exception opens at this time: <LocalTimeText value={opens_at} />
+              The exception opens at this time: <UserLocalTimeText value={opens_at} />
             </>
           )}
         </Text>
@@ -273,7 +273,7 @@ function ExceptionExplanationListItem({
                 {way.occurred_from !== null && (
                   <>
                     {' (earliest time: '}
-                    <LocalTimeText value={way.occurred_from} />)
+                    <UserLocalTimeText value={way.occurred_from} />)
                   </>
                 )}
               </li>

@@ -31,7 +31,7 @@ export const TIME_RULE_LABELS: Readonly<Record<TimeRule, string>> = {
   earlier_rules: 'Derived by rules of an earlier release, until the next update',
 };
 
-export const MILESTONE_RESULT_LABELS: Readonly<Record<MilestoneResult, string>> = {
+export const MILESTONE_STATUS_EFFECT_LABELS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'Counted',
   demoted: 'Demoted',
   superseded: 'Superseded',

@@ -1,11 +1,11 @@
 import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyTextFunctionProvider } from '../../app/copy.tsx';
+import { CopyTextRenderPropWrapper } from '../../app/copy.tsx';
 import { ErrorAlert, QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import { createPortZoneFinder, listPortsOfHistoryEntries, listRoutePorts } from './history-ports.ts';
 import classes from './history-section.module.css';
@@ -16,7 +16,7 @@ import {
   describeHistoryEntry,
   formatActor,
 } from './history-sentences.ts';
-import { type ValueDifference, formatFieldPath, formatStoredValue } from './value-labels.ts';
+import { type ValueDifference, formatFieldPathAsLabel, formatStoredValue } from './value-labels.ts';
 
 export function HistorySection() {
   const history = useInfiniteQuery(shipmentHistoryQuery(useEnvironment(), useShipmentOfPage().id));
@@ -72,7 +72,7 @@ function HistoryRow({ entry, findZone }: HistoryRowProps) {
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
-        <LocalTimeText value={entry.at} />
+        <UserLocalTimeText value={entry.at} />
       </Text>
       <Stack gap={4} className={classes['said']}>
         <Text size="sm">
@@ -104,7 +104,7 @@ function ChangedValueList({ details }: { readonly details: readonly ValueDiffere
       <dl className={classes['details']}>
         {shown.map(({ path, from, to, zone, fromZone }) => (
           <div key={path.join(' ')}>
-            <dt>{formatFieldPath(path)}</dt>
+            <dt>{formatFieldPathAsLabel(path)}</dt>
             <dd>
               {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1), fromZone)}</del>}{' '}
               {formatStoredValue(to, path.at(-1), zone)}
@@ -129,13 +129,13 @@ function HistoryEntryJsonPanel({ entry }: { readonly entry: HistoryEntry }) {
         {text}
       </Code>
       <Group>
-        <CopyTextFunctionProvider value={text}>
+        <CopyTextRenderPropWrapper value={text}>
           {({ copied, copy }) => (
             <Button size="compact-xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
-        </CopyTextFunctionProvider>
+        </CopyTextRenderPropWrapper>
       </Group>
     </Stack>
   );

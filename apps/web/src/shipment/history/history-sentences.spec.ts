@@ -1,6 +1,6 @@
 import { findPortOfTime, listPortsOfHistoryEntries, listResourceDifferences } from './history-ports.ts';
 import { type HistoryEntry, describeHistoryEntry, formatActor } from './history-sentences.ts';
-import { formatFieldPath, formatInstant, formatStoredValue } from './value-labels.ts';
+import { formatFieldPathAsLabel, formatInstant, formatStoredValue } from './value-labels.ts';
 
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
 const entry = (type: HistoryEntry['type'], changes: HistoryEntry['changes'], actor: HistoryEntry['actor'] = ANN) =>
@@ -225,5 +225,5 @@ it('formats values with labels for codes, and “none” for empty values', () =
   expect(formatStoredValue('some_unknown_value', 'status')).toBe('Some unknown value');
   expect(formatStoredValue('as_sent', 'external_id')).toBe('as_sent');
   expect([null, '', [], undefined].map((value) => formatStoredValue(value))).toEqual(['none', 'none', 'none', 'none']);
-  expect(formatFieldPath(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
+  expect(formatFieldPathAsLabel(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
 });

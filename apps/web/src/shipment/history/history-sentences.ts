@@ -8,7 +8,7 @@ import { CONTENT_TYPE_LABELS, DOCUMENT_TYPE_LABELS } from '../labels.ts';
 import {
   type ValueDifference,
   listDifferences,
-  formatFieldPath,
+  formatFieldPathAsLabel,
   formatInstant,
   formatStoredValue,
   toReadableLabel,
@@ -18,7 +18,7 @@ export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A history entry as a sentence without the actor. */
-interface HistorySentenceParts {
+interface HistorySentenceWithoutActor {
   /** Text that follows the name of the actor, such as "changed ETA". */
   readonly did: string;
   /** Changed values that the sentence does not mention. */
@@ -71,7 +71,10 @@ export type FindZone = (path: readonly string[], side: 'from' | 'to') => string 
  * Describes a history entry.
  * @param findZone finds the time zones of the shipment's own expected times, which the entry does not contain
  */
-export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = () => undefined): HistorySentenceParts {
+export function describeHistoryEntry(
+  entry: HistoryEntry,
+  findZone: FindZone = () => undefined,
+): HistorySentenceWithoutActor {
   const note = toNonEmptyText(entry.changes['note']?.to);
   const kind = HISTORY_RESOURCE_KINDS_WITH_STATES.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
@@ -81,7 +84,7 @@ export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = (
   return note === undefined ? sentenceOf : { ...sentenceOf, note };
 }
 
-function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentenceParts {
+function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentenceWithoutActor {
   const details = Object.entries(changes)
     .filter(([name]) => !FIELDS_HIDDEN_FROM_HISTORY.has(name))
     .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
@@ -96,13 +99,13 @@ function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZ
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
   const [only] = details;
   if (details.length === 1 && only !== undefined) return { did: `changed ${formatValueChange(only)}`, details: [] };
-  const fields = [...new Set(details.map(({ path }) => formatFieldPath(path.slice(0, 1))))];
+  const fields = [...new Set(details.map(({ path }) => formatFieldPathAsLabel(path.slice(0, 1))))];
   return { did: fields.length === 0 ? 'changed the shipment' : `changed ${joinFieldNames(fields)}`, details };
 }
 
 type Change = HistoryEntry['changes'][string];
 
-function describeChangeOfShipmentPart(entry: HistoryEntry, { from, to }: Change): HistorySentenceParts {
+function describeChangeOfShipmentPart(entry: HistoryEntry, { from, to }: Change): HistorySentenceWithoutActor {
   const [before, after] = [toObjectOrUndefined(from), toObjectOrUndefined(to)];
   const part = after ?? before ?? {};
   const changed =
@@ -121,7 +124,11 @@ function describeChangeOfShipmentPart(entry: HistoryEntry, { from, to }: Change)
   return { did: describeDocumentChange(entry.type, part), details: [] };
 }
 
-type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly ValueDifference[]) => HistorySentenceParts;
+type PartSentence = (
+  entry: HistoryEntry,
+  part: Fields,
+  changed: readonly ValueDifference[],
+) => HistorySentenceWithoutActor;
 
 const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
   const zone = toNonEmptyText(part['timezone']);
@@ -161,7 +168,7 @@ function describeExceptionUpdate(
   part: Fields,
   changed: readonly ValueDifference[],
   hasNote: boolean,
-): HistorySentenceParts {
+): HistorySentenceWithoutActor {
   const about = formatException(part);
   const changeOf = (name: string) => changed.find(({ path }) => path[0] === name);
   const [status, assignee] = [changeOf('status'), changeOf('assignee')];
@@ -234,7 +241,7 @@ function formatResolution(part: Fields): string {
 
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
 function formatValueChange({ path, from, to, zone, fromZone }: ValueDifference): string {
-  const [field, name] = [formatFieldPath(path), path.at(-1)];
+  const [field, name] = [formatFieldPathAsLabel(path), path.at(-1)];
   const change = `to ${formatStoredValue(to, name, zone)}`;
   if (from === null || from === undefined) return `${field} ${change}`;
   return `${field} from ${formatStoredValue(from, name, fromZone)} ${change}`;
@@ -269,7 +276,11 @@ export function shipmentHistoryQuery(environment: Environment, id: string) {
 }
 
 /** Reads the history entries that are newer than the given shipment version, newest first. */
-export async function readHistorySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
+export async function readHistoryAfterVersion(
+  environment: Environment,
+  id: string,
+  version: number,
+): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
   for await (const entry of getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE })) {
     if (entry.version <= version) break;

@@ -37,7 +37,7 @@ const HISTORY_LIST_ITEM_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Formats a field path, such as "Container CSQU3054383, last free day". */
-export function formatFieldPath(path: readonly string[]): string {
+export function formatFieldPathAsLabel(path: readonly string[]): string {
   const [first = '', ...rest] = path;
   const part = HISTORY_LIST_ITEM_LABELS[first];
   if (part === undefined || rest.length === 0)
@@ -87,13 +87,13 @@ const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 export function formatStoredValue(value: unknown, field = '', zone?: string | null): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return formatTextValue(value, field, zone);
+  if (typeof value === 'string') return formatTextAsDateTimeOrLabel(value, field, zone);
   if (Array.isArray(value)) return value.map((item) => formatStoredValue(item, field, zone)).join(', ') || 'none';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }
 
-function formatTextValue(value: string, field: string, zone: string | null | undefined): string {
+function formatTextAsDateTimeOrLabel(value: string, field: string, zone: string | null | undefined): string {
   const isExpectedTime = FIELDS_WITH_POSSIBLE_DAY_PRECISION.has(field);
   const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? getDateIfWholeDay(value, zone) : undefined;
   if (date !== undefined) return formatDate(date);
@@ -126,14 +126,14 @@ const HISTORY_LIST_ITEM_KEY_FIELDS = ['number', 'container_number', 'id'] as con
  * are matched by position.
  */
 export function listDifferences(from: unknown, to: unknown, path: readonly string[] = []): readonly ValueDifference[] {
-  const [before, after] = [toComparableFields(from), toComparableFields(to)];
+  const [before, after] = [toFieldsOrItemsByIdentifier(from), toFieldsOrItemsByIdentifier(to)];
   if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names.flatMap((name) => listDifferences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
 /** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
-function toComparableFields(value: unknown): Fields | undefined {
+function toFieldsOrItemsByIdentifier(value: unknown): Fields | undefined {
   if (Array.isArray(value))
     return value.some(isJsonObject) ? Object.fromEntries(value.map(pairItemWithIdentifier)) : undefined;
   return isJsonObject(value) ? value : undefined;

@@ -13,7 +13,7 @@ import {
   ResourceChangedError,
   type VersionedResource,
   writeIfResourceUnchangedOrThrow,
-  useShipmentQueryKeys,
+  useQueryKeysOfShipmentPage,
 } from '../concurrent-changes/guarded-write.ts';
 import { FieldConflictPanel } from '../parts.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
@@ -35,7 +35,7 @@ import {
  * Query of the milestone in its state when the form was opened. It is never refetched, so that later changes do not
  * alter the open form.
  */
-function milestoneSnapshotQuery(environment: Environment, shipmentId: string, milestoneId: string) {
+function createMilestoneSnapshotQueryOptions(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
     queryFn: () => fetchMilestoneWithVersion(environment, { shipment_id: shipmentId, id: milestoneId }),
@@ -52,7 +52,7 @@ interface CorrectMilestoneProps {
 }
 
 export default function CorrectMilestoneForm({ milestoneId, onClose }: CorrectMilestoneProps) {
-  const seen = useQuery(milestoneSnapshotQuery(useEnvironment(), useShipmentOfPage().id, milestoneId));
+  const seen = useQuery(createMilestoneSnapshotQueryOptions(useEnvironment(), useShipmentOfPage().id, milestoneId));
   return (
     <QueryResultPanel query={seen} what="the milestone">
       {(first) => <CorrectionForm first={first} onClose={onClose} />}
@@ -71,7 +71,7 @@ function CorrectionForm({
     useShipmentOfPage(),
     useApi(),
     useEnvironment(),
-    useShipmentQueryKeys(),
+    useQueryKeysOfShipmentPage(),
   ];
   const [seen, setSeen] = useState(first);
   const [theirs, setTheirs] = useState<VersionedResource<Milestone>>();

@@ -2,13 +2,13 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { createLazyComponent, createOnDemandComponent } from '../../app/lazy.tsx';
+import { createLazyComponentWithImportRetry, createOnDemandComponent } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryResultPanel } from '../../app/page.tsx';
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { MilestoneLocationText, MilestoneTimeText, usePlaces } from '../../values/place.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
 import { PropertyList } from '../parts.tsx';
@@ -25,7 +25,7 @@ import {
 } from './milestone-values.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const LazyCorrectMilestoneForm = createLazyComponent(() => import('./correct-milestone.tsx'));
+const LazyCorrectMilestoneForm = createLazyComponentWithImportRetry(() => import('./correct-milestone.tsx'));
 
 const LazyConflictDialog = createOnDemandComponent(
   async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Milestone>,
@@ -56,12 +56,12 @@ export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Miles
       </Group>
       {retracted_at !== null && (
         <Alert color="yellow" title="This milestone was retracted">
-          The milestone has no effect. It was retracted at this time: <LocalTimeText value={retracted_at} />
+          The milestone has no effect. It was retracted at this time: <UserLocalTimeText value={retracted_at} />
         </Alert>
       )}
       {retracted_at === null && superseded_at !== null && (
         <Alert title="This milestone was replaced">
-          A later report replaced this milestone at this time: <LocalTimeText value={superseded_at} />
+          A later report replaced this milestone at this time: <UserLocalTimeText value={superseded_at} />
         </Alert>
       )}
       <PropertyList
@@ -76,12 +76,12 @@ export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Miles
           ['IMO number', milestone.imo],
           ['Terminal', milestone.terminal],
           ['Coordinates', formatCoordinates(milestone)],
-          ['Pieces', formatNumber(milestone.pieces)],
-          ['Temperature', formatNumber(milestone.temperature_celsius, ' °C')],
+          ['Pieces', formatNumberWithUnit(milestone.pieces)],
+          ['Temperature', formatNumberWithUnit(milestone.temperature_celsius, ' °C')],
           ['Note', milestone.note],
           ['Your milestone reference', milestone.external_id],
-          ['Reported', <LocalTimeText key="reported" value={milestone.reported_at} />],
-          ['Recorded', <LocalTimeText key="recorded" value={milestone.recorded_at} />],
+          ['Reported', <UserLocalTimeText key="reported" value={milestone.reported_at} />],
+          ['Recorded', <UserLocalTimeText key="recorded" value={milestone.recorded_at} />],
         ]}
       />
       {retracted_at === null && <MilestoneActions milestone={milestone} onCorrect={() => setCorrects(true)} />}
@@ -110,7 +110,7 @@ export function MilestoneDetailsPanel({ milestone }: { readonly milestone: Miles
   );
 }
 
-function formatNumber(value: number | null, unit = ''): string | null {
+function formatNumberWithUnit(value: number | null, unit = ''): string | null {
   return value === null ? null : `${value}${unit}`;
 }
 
@@ -169,7 +169,7 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
     <div>
       <Text size="sm">
         {`${to === null ? 'Retracted' : 'Corrected'} by ${actor.name ?? 'the system'}, `}
-        <LocalTimeText value={at} />
+        <UserLocalTimeText value={at} />
       </Text>
       {from !== null &&
         to !== null &&
@@ -185,6 +185,6 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
 
 function renderMilestoneFieldValue(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
   if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
-  if (milestone.occurred_at_precision === 'time') return <LocalTimeText value={milestone.occurred_at} />;
+  if (milestone.occurred_at_precision === 'time') return <UserLocalTimeText value={milestone.occurred_at} />;
   return <MilestoneTimeText milestone={milestone} zone={null} />;
 }

@@ -26,12 +26,18 @@ import {
   formatInstantInZone,
   toWallClock,
 } from '../../values/zones.ts';
-import { CLASSIFIER_LABELS, type Classifier, MILESTONE_REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
+import {
+  CLASSIFIER_LABELS,
+  type Classifier,
+  MILESTONE_REASON_OPTIONS,
+  DATA_SOURCE_LABELS,
+  type Source,
+} from '../labels.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import { type MilestoneFormValues, buildMilestoneCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
 const CLASSIFIER_SELECT_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
-const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
+const SOURCE_OPTIONS = Object.entries(DATA_SOURCE_LABELS)
   .filter(([value]) => value !== 'client')
   .map(([value, label]) => ({ value, label }));
 

@@ -6,7 +6,7 @@ import {
   CLASSIFIER_LABELS,
   type Classifier,
   type Reason,
-  SOURCE_LABELS,
+  DATA_SOURCE_LABELS,
   type Source,
   getReasonLabel,
 } from '../labels.ts';
@@ -169,7 +169,7 @@ export function formatMilestoneField(
 }
 
 export function getSourceLabel({ source }: Pick<Milestone, 'source'>): string {
-  return SOURCE_LABELS[source];
+  return DATA_SOURCE_LABELS[source];
 }
 
 export function isSameMilestoneRevision(one: Milestone, other: Milestone): boolean {

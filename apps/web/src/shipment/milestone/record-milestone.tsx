@@ -7,7 +7,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { CurlCommand } from '../calls/snippet.tsx';
-import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
+import { useQueryKeysOfShipmentPage } from '../concurrent-changes/guarded-write.ts';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import { MilestoneFormFields } from './milestone-form.tsx';
 import { createEmptyMilestoneValues, toMilestoneRequestBody } from './milestone-values.ts';
@@ -17,7 +17,7 @@ import { createEmptyMilestoneValues, toMilestoneRequestBody } from './milestone-
  * no conflict.
  */
 export default function RecordMilestoneForm({ onClose }: { readonly onClose: () => void }) {
-  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useShipmentQueryKeys()];
+  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useQueryKeysOfShipmentPage()];
   const [zone, setZone] = useState(USER_TIME_ZONE);
   const form = useForm({
     mode: 'controlled',

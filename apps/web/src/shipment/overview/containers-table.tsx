@@ -3,12 +3,12 @@ import { IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { createLazyComponent } from '../../app/lazy.tsx';
+import { createLazyComponentWithImportRetry } from '../../app/lazy.tsx';
 import { PermissionGuardedButton } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatusBadge } from '../../shipments/shipment-facts.tsx';
 import { MilestoneLocationText, usePlaces } from '../../values/place.tsx';
-import { CalendarDateText, LocalTimeText } from '../../values/time.tsx';
+import { CalendarDateText, UserLocalTimeText } from '../../values/time.tsx';
 import { getDateInZone } from '../../values/zones.ts';
 import { milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './overview-values.ts';
 
 /** The code of the form is loaded when the form is opened. */
-const LazyEditContainer = createLazyComponent(() => import('./edit-container.tsx'));
+const LazyEditContainer = createLazyComponentWithImportRetry(() => import('./edit-container.tsx'));
 
 const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
@@ -79,7 +79,7 @@ export function ContainersTable() {
                   <FreeTimeCell container={container} free={free} />
                 </Table.Td>
                 <Table.Td>
-                  <LastMilestoneText container={container} />
+                  <LastMilestoneOfContainerText container={container} />
                 </Table.Td>
                 <Table.Td>
                   {container.size_type ?? '—'}
@@ -143,13 +143,14 @@ function FreeTimeCell({
   );
 }
 
-function LastMilestoneText({ container: { last_milestone } }: { readonly container: Container }) {
+function LastMilestoneOfContainerText({ container: { last_milestone } }: { readonly container: Container }) {
   if (last_milestone === null) return <>—</>;
   return (
     <>
       {last_milestone.label}
       <Text size="xs" c="dimmed" component="div">
-        <MilestoneLocationText name={last_milestone.location} />, <LocalTimeText value={last_milestone.occurred_at} />
+        <MilestoneLocationText name={last_milestone.location} />,{' '}
+        <UserLocalTimeText value={last_milestone.occurred_at} />
       </Text>
     </>
   );

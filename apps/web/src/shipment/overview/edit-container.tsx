@@ -10,7 +10,7 @@ import {
   ResourceChangedError,
   type VersionedResource,
   writeIfResourceUnchangedOrThrow,
-  useShipmentQueryKeys,
+  useQueryKeysOfShipmentPage,
 } from '../concurrent-changes/guarded-write.ts';
 import { FieldConflictPanel } from '../parts.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
@@ -31,7 +31,7 @@ interface EditContainerProps {
 
 /** Form for the size, the seal and the free days of a container. No milestone reports these values. */
 export default function EditContainerForm({ number, onClose }: EditContainerProps) {
-  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useShipmentQueryKeys()];
+  const [shipment, client, touches] = [useShipmentOfPage(), useApi(), useQueryKeysOfShipmentPage()];
   const read = async () => {
     const { containers, version } = await client.shipments.get(shipment.id);
     return { thing: containers.find((each) => each.number === number), version };

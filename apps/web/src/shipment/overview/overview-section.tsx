@@ -7,7 +7,7 @@ import {
 } from '../../shipments/plain-fields.ts';
 import { LOAD_TYPE_LABELS, TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, PlaceTimeText, usePlaces } from '../../values/place.tsx';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { TitledCard, PropertyList } from '../parts.tsx';
 import { useShipmentOfPage } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
@@ -15,7 +15,7 @@ import classes from './overview-section.module.css';
 import { type EstimatedAndActualTime, type Leg, type JourneyStop, listJourneyStops } from './overview-values.ts';
 
 /** Section with the journey, the containers, the parties and the references of the shipment. */
-export function OverviewSection() {
+export function ShipmentOverviewSection() {
   return (
     <Stack gap="sm">
       <TitledCard title="Journey">
@@ -145,8 +145,8 @@ function ShipmentReferenceList() {
         ['Load type', load_type && LOAD_TYPE_LABELS[load_type]],
         ...Object.entries(metadata ?? {}),
         ['ID', shipment.id],
-        ['Created', <LocalTimeText key="created" value={shipment.created_at} />],
-        ['Updated', <LocalTimeText key="changed" value={shipment.updated_at} />],
+        ['Created', <UserLocalTimeText key="created" value={shipment.created_at} />],
+        ['Updated', <UserLocalTimeText key="changed" value={shipment.updated_at} />],
       ]}
     />
   );

@@ -69,7 +69,7 @@ const createCellsOfActualMilestone = (actual: Milestone) => ({ planned: [], esti
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
  * If all milestones of the row are retracted, a retracted one is returned.
  */
-export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRowData): Milestone {
+export function findMilestoneDecidingRowTime({ actual, estimated, planned }: TimelineRowData): Milestone {
   const newest = estimated.filter(isMilestoneInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
   const all = [
     ...actual.filter(isMilestoneInEffect),
@@ -83,7 +83,7 @@ export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRo
 }
 
 function compareTimelineRowsByTime(one: TimelineRowData, other: TimelineRowData): number {
-  const [a, b] = [findDecisiveMilestone(one), findDecisiveMilestone(other)];
+  const [a, b] = [findMilestoneDecidingRowTime(one), findMilestoneDecidingRowTime(other)];
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 

@@ -8,7 +8,7 @@ import { QueryResultPanel } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { MilestoneLocationText, MilestoneTimeText, usePlaces } from '../../values/place.tsx';
-import { SOURCE_LABELS } from '../labels.ts';
+import { DATA_SOURCE_LABELS } from '../labels.ts';
 import { type TimelineUrlParameters, milestonesQuery, useShipmentOfPage } from '../shipment-queries.ts';
 import { type TimelineRowData, calculateDelayHours, isMilestoneInEffect, buildTimelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
@@ -169,7 +169,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
             <MilestoneTimeText milestone={milestone} zone={zone} />
           </Link>
           <Text size="xs" c="dimmed" component="span">
-            {SOURCE_LABELS[milestone.source]}
+            {DATA_SOURCE_LABELS[milestone.source]}
           </Text>
           <MilestoneCorrectionBadge milestone={milestone} />
         </div>

@@ -6,7 +6,7 @@ import {
   selectRowRange,
   deselectShipments,
 } from '../rows/selection.ts';
-import { CSV_EXPORT_HEADER, buildCsvRow } from './export-csv.ts';
+import { CSV_EXPORT_HEADER, buildShipmentCsvCells } from './export-csv.ts';
 
 const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipmentForTest({ id }));
 
@@ -41,7 +41,9 @@ it('writes a shipment as a CSV row', () => {
     container_numbers: ['CSQU3054383', 'MSKU1234565'],
     references: [{ type: 'po', value: '7' }],
   });
-  const row = Object.fromEntries(buildCsvRow(shipment).map((cell, index) => [CSV_EXPORT_HEADER[index], cell]));
+  const row = Object.fromEntries(
+    buildShipmentCsvCells(shipment).map((cell, index) => [CSV_EXPORT_HEADER[index], cell]),
+  );
   expect(row).toMatchObject({
     id: 'shp_1',
     external_id: 'PO-1',

@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/client';
 import type { Environment } from '../../session/api.ts';
 import { createCsvWriter } from '../../values/files.ts';
 import { loadPortZones, toTimeOrDate } from '../../values/places.ts';
-import { buildObjectFromPlainFields } from '../plain-fields.ts';
+import { createRecordOfPlainShipmentFields } from '../plain-fields.ts';
 
 /**
  * Builds a CSV file of shipments page by page, and downloads it. A cell that looks like a formula starts with an
@@ -18,7 +18,7 @@ export async function exportShipmentsAsCsv(
   let count = 0;
   for await (const page of pages) {
     await loadPortZones(environment, page.flatMap(listPortsNeedingTimeZone));
-    if (page.length > 0) parts.push(write(page.map(buildCsvRow)));
+    if (page.length > 0) parts.push(write(page.map(buildShipmentCsvCells)));
     count += page.length;
     onProgress(count);
   }
@@ -56,7 +56,7 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
   origin_port: ({ origin_port }) => origin_port,
   destination_port: ({ destination_port }) => destination_port,
   carrier_scac: ({ carrier_scac }) => carrier_scac,
-  ...buildObjectFromPlainFields((name) => (shipment: Shipment) => shipment[name]),
+  ...createRecordOfPlainShipmentFields((name) => (shipment: Shipment) => shipment[name]),
   container_numbers: ({ container_numbers }) => container_numbers.join(' '),
   references: ({ references }) => references.map(({ type, value }) => `${type}:${value}`).join(' '),
   shipper_name: ({ shipper }) => shipper?.name,
@@ -81,6 +81,6 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
 export const CSV_EXPORT_HEADER = Object.keys(CSV_COLUMNS);
 
 /** Builds the cells of one row in the CSV export. Times are in UTC. Whole days are exported as dates. */
-export function buildCsvRow(shipment: Shipment): readonly string[] {
+export function buildShipmentCsvCells(shipment: Shipment): readonly string[] {
   return Object.values(CSV_COLUMNS).map((field) => String(field(shipment) ?? ''));
 }

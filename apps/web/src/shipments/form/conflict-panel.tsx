@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Radio, Stack, Text, Title } from '@mantine/
 import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, TRANSPORT_MODE_LABELS } from '../../values/codes.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import { formatDate, isDateOnly } from '../../values/zones.ts';
 import {
   SHIPMENT_FIELD_LABELS,
@@ -115,7 +115,7 @@ function ChangeAuthorText({ by }: Pick<ConcurrentFieldChange, 'by'>) {
   if (by === undefined) return null;
   return (
     <Text span size="xs" c="dimmed">
-      {getActorName(by.actor)}, <LocalTimeText value={by.at} />
+      {getActorName(by.actor)}, <UserLocalTimeText value={by.at} />
     </Text>
   );
 }

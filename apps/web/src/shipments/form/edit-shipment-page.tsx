@@ -21,7 +21,7 @@ import {
   type ShipmentEditConflict,
   findShipmentEditConflict,
   readConcurrentShipmentChanges,
-  saveShipment,
+  saveShipmentChangesOrFindConflict,
 } from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
@@ -37,7 +37,7 @@ export function EditShipmentPage() {
         <Stack>
           <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
           <ContentForShipmentEditors>
-            <PlacesLoadingGate codes={listPortsNeedingTimeZone(shipment)}>
+            <PlacesLoadingGate codes={listPortsWhoseTimeZonesAreNeeded(shipment)}>
               <EditShipmentForm key={shipment.id} shipment={shipment} />
             </PlacesLoadingGate>
           </ContentForShipmentEditors>
@@ -48,7 +48,7 @@ export function EditShipmentPage() {
 }
 
 /** Lists the ports whose time zones are needed to show the dates of whole days. */
-function listPortsNeedingTimeZone(shipment: Shipment): readonly (string | null)[] {
+function listPortsWhoseTimeZonesAreNeeded(shipment: Shipment): readonly (string | null)[] {
   return [shipment, ...shipment.legs].flatMap((journey) => [
     journey.etd_precision === 'day' ? journey.origin_port : null,
     journey.eta_precision === 'day' ? journey.destination_port : null,
@@ -73,7 +73,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   };
   const save = useApiWrite({
     write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentFormValues }) =>
-      saveShipment(client, from, values),
+      saveShipmentChangesOrFindConflict(client, from, values),
     invalidates: [['shipments'], ['shipment']],
     showsError: () => true,
     onDone: (saved) => {

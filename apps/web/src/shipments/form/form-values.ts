@@ -2,7 +2,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
 import { toTimeOrDate } from '../../values/places.ts';
-import { type PlainFieldName, buildObjectFromPlainFields } from '../plain-fields.ts';
+import { type PlainFieldName, createRecordOfPlainShipmentFields } from '../plain-fields.ts';
 
 /**
  * Values of one leg in the shipment form. An empty string stands for an unknown value. `etd` and `eta` are times in UTC,
@@ -63,7 +63,7 @@ export const EMPTY_SHIPMENT_VALUES: ShipmentFormValues = {
   external_id: '',
   mode: null,
   load_type: null,
-  ...buildObjectFromPlainFields(() => ''),
+  ...createRecordOfPlainShipmentFields(() => ''),
   container_numbers: [],
   carrier_scac: '',
   origin_port: null,
@@ -83,7 +83,7 @@ export const SHIPMENT_FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
-  ...buildObjectFromPlainFields((_name, { label }) => label),
+  ...createRecordOfPlainShipmentFields((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'Origin',
@@ -102,7 +102,7 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentFormValues {
     external_id: shipment.external_id ?? '',
     mode: shipment.mode,
     load_type: shipment.load_type,
-    ...buildObjectFromPlainFields((name) => shipment[name] ?? ''),
+    ...createRecordOfPlainShipmentFields((name) => shipment[name] ?? ''),
     container_numbers: shipment.container_numbers,
     carrier_scac: shipment.carrier_scac ?? '',
     origin_port: shipment.origin_port,

@@ -1,6 +1,6 @@
 import { ConflictError, type Shipment } from '@tracking/client';
 import { type ShipmentPatch, type ShipmentFormValues, toShipmentFormValues } from './form-values.ts';
-import { mergeFormWithOtherChanges, saveShipment } from './save-shipment.ts';
+import { mergeFormWithOtherChanges, saveShipmentChangesOrFindConflict } from './save-shipment.ts';
 
 const BASE = {
   ...{ id: 'shp_1', version: 3, external_id: 'PO-1', mode: 'ocean', load_type: null, house_bill: 'H-1' },
@@ -44,19 +44,26 @@ const mine = (changes: Partial<ShipmentFormValues>) => ({ ...toShipmentFormValue
 describe('saving a form', () => {
   it('sends the changes with the version that the form was opened with', async () => {
     const { api, sent } = serviceWith(BASE);
-    expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toEqual({ kind: 'saved', warnings: [] });
+    expect(await saveShipmentChangesOrFindConflict(api, BASE, mine({ booking_number: 'B-2' }))).toEqual({
+      kind: 'saved',
+      warnings: [],
+    });
     expect(sent).toEqual([{ changes: { booking_number: 'B-2' }, ifMatch: '"3"' }]);
   });
 
   it('succeeds if others have changed only other parts of the shipment', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 5 });
-    expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
+    expect(await saveShipmentChangesOrFindConflict(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({
+      kind: 'saved',
+    });
     expect(sent.map(({ ifMatch }) => ifMatch)).toEqual(['"3"', '"5"']);
   });
 
   it('succeeds if the shipment already contains all changes, as after a lost response', async () => {
     const { api, sent } = serviceWith({ ...BASE, version: 4, booking_number: 'B-2' });
-    expect(await saveShipment(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({ kind: 'saved' });
+    expect(await saveShipmentChangesOrFindConflict(api, BASE, mine({ booking_number: 'B-2' }))).toMatchObject({
+      kind: 'saved',
+    });
     expect(sent).toHaveLength(1);
   });
 
@@ -64,7 +71,7 @@ describe('saving a form', () => {
     const now = { ...BASE, version: 4, booking_number: 'B-9', house_bill: 'H-9' };
     const { api } = serviceWith(now, ['booking_number']);
     const values = mine({ booking_number: 'B-2', carrier_scac: 'MSCU' });
-    const saved = await saveShipment(api, BASE, values);
+    const saved = await saveShipmentChangesOrFindConflict(api, BASE, values);
     if (saved.kind !== 'conflict') throw new Error('it was saved');
     const { conflict } = saved;
     expect(conflict.both).toMatchObject([{ field: 'booking_number', by: { actor: ANN } }]);

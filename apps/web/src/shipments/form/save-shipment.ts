@@ -33,7 +33,11 @@ type Api = Pick<TrackingClient, 'shipments'>;
  * conflict. Changes to other parts of the shipment, such as a new milestone, are no conflict.
  * @throws ApiError or ConnectionError of the client
  */
-export async function saveShipment(api: Api, base: Shipment, values: ShipmentFormValues): Promise<Saved> {
+export async function saveShipmentChangesOrFindConflict(
+  api: Api,
+  base: Shipment,
+  values: ShipmentFormValues,
+): Promise<Saved> {
   const changes = buildShipmentPatch(toShipmentFormValues(base), values);
   let seen = base.version;
   for (let tries = 1; ; tries += 1) {

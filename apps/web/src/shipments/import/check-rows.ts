@@ -12,9 +12,9 @@ import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { parseContainerNumbers } from '../form/check-values.ts';
 import {
   type PlainFieldName,
-  buildObjectFromPlainFields,
+  createRecordOfPlainShipmentFields,
   getPlainFieldDefinition,
-  parsePlainFieldText,
+  parsePlainShipmentFieldText,
 } from '../plain-fields.ts';
 import { type DayOrder, type Mapping, type Target, parseImportedTimeCell } from './columns.ts';
 import { type ImportFileContent, hasNonEmptyCell } from './read-file.ts';
@@ -181,7 +181,7 @@ function buildShipmentBodyFromImportRow(row: ImportRowConverter, reading: Import
     parseImportedPortCode(row, 'origin_port', mode),
     parseImportedPortCode(row, 'destination_port', mode),
   ];
-  const carrier_scac = row.parseImportCell('carrier_scac', (value) => parseCarrier(value, mode));
+  const carrier_scac = row.parseImportCell('carrier_scac', (value) => parseCarrierCode(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
     // The time of an invalid port is read as UTC, so that the row gets only one error for the port.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readCellText(at) !== undefined;
@@ -197,7 +197,7 @@ function buildShipmentBodyFromImportRow(row: ImportRowConverter, reading: Import
   return removeUndefinedProperties({
     external_id: row.readCellText('external_id'),
     load_type: row.parseImportCell('load_type', parseLoadType),
-    ...(buildObjectFromPlainFields((name) =>
+    ...(createRecordOfPlainShipmentFields((name) =>
       row.parseImportCell(name, (value) => parsePlainFieldCell(name, value)),
     ) as Pick<Body, PlainFieldName>),
     ...journey,
@@ -242,7 +242,7 @@ function parseLoadType(value: string) {
 }
 
 function parsePlainFieldCell(name: PlainFieldName, text: string): string {
-  const value = parsePlainFieldText(name, text);
+  const value = parsePlainShipmentFieldText(name, text);
   if (value !== undefined) return value;
   const { label, choices = [] } = getPlainFieldDefinition(name);
   throw new Error(
@@ -262,7 +262,7 @@ function parseImportedPortCode(
   });
 }
 
-function parseCarrier(value: string, mode: Mode | undefined): string {
+function parseCarrierCode(value: string, mode: Mode | undefined): string {
   const code = normaliseCode(value);
   if (!isCarrierCode(code, mode ?? 'air')) throw new Error('is not a carrier code such as MAEU');
   return code;

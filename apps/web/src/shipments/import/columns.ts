@@ -1,12 +1,12 @@
 import { convertLocalTimeToUtc } from '../../values/zones.ts';
-import { buildObjectFromPlainFields } from '../plain-fields.ts';
+import { createRecordOfPlainShipmentFields } from '../plain-fields.ts';
 
 /** Fields that a column of an imported file can be mapped to, with their labels. */
 export const IMPORT_FIELD_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
-  ...buildObjectFromPlainFields((_name, { label }) => label),
+  ...createRecordOfPlainShipmentFields((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'Origin',
@@ -48,7 +48,7 @@ const KNOWN_IMPORT_COLUMN_HEADERS: Readonly<Record<string, readonly string[]>> =
   ],
   mode: ['mode', 'transportmode', 'modeoftransport', 'transport'],
   load_type: ['loadtype', 'load', 'fcllcl', 'servicetype'],
-  ...buildObjectFromPlainFields((_name, { headers }) => headers),
+  ...createRecordOfPlainShipmentFields((_name, { headers }) => headers),
   container_numbers: [
     'containernumbers',
     'containernumber',
@@ -95,7 +95,7 @@ const KNOWN_IMPORT_COLUMN_HEADERS: Readonly<Record<string, readonly string[]>> =
 };
 
 /** Parts of an existing shipment that an import replaces as a whole, with the mapped fields that cause this. */
-const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Target[]])[] = [
+const SHIPMENT_PARTS_REPLACED_BY_IMPORT: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
   ['shipper', 'shipper.name', 'shipper.external_id'],
@@ -106,13 +106,13 @@ const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Tar
 
 /** Lists the parts of existing shipments that the import would replace as a whole, given the column mapping. */
 export function listShipmentPartsReplacedByImport(mapping: Mapping): readonly string[] {
-  return REPLACED_SHIPMENT_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
-    ([what]) => what,
-  );
+  return SHIPMENT_PARTS_REPLACED_BY_IMPORT.filter(([, ...targets]) =>
+    targets.some((target) => mapping.includes(target)),
+  ).map(([what]) => what);
 }
 
 /** Reduces a header to its letters and digits, in lower case. */
-function normaliseHeader(header: string): string {
+function reduceColumnHeaderToLettersAndDigits(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
@@ -123,7 +123,7 @@ function normaliseHeader(header: string): string {
 export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
   const taken = new Set<Target>();
   return headers.map((header) => {
-    const key = normaliseHeader(header);
+    const key = reduceColumnHeaderToLettersAndDigits(header);
     const target = Object.hasOwn(remembered, key) ? remembered[key] : findTargetOfHeader(key);
     if (target == null || (taken.has(target) && !REPEATABLE_IMPORT_FIELDS.includes(target))) return null;
     taken.add(target);
@@ -151,7 +151,9 @@ export function mapColumnToField(mapping: Mapping, column: number, target: Targe
 
 /** Returns the column mapping by normalised header. It is stored for the next import. */
 export function indexMappingByHeader(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
-  return Object.fromEntries(headers.map((header, index) => [normaliseHeader(header), mapping[index] ?? null]));
+  return Object.fromEntries(
+    headers.map((header, index) => [reduceColumnHeaderToLettersAndDigits(header), mapping[index] ?? null]),
+  );
 }
 
 /** Order of the day and the month in dates such as 03/04/2027. */
@@ -177,7 +179,7 @@ interface ParsedTime {
  * @throws Error with a message for the user
  */
 export function parseImportedTimeCell(text: string, order: DayOrder, zone: string | undefined): string {
-  const written = parseIsoDate(text) ?? parseNumericDate(text, order);
+  const written = parseIsoDateWithOptionalTime(text) ?? parseNumericDate(text, order);
   if (written === undefined) throw new Error('is not a date. Use a date such as 2026-12-24 or 2026-12-24 18:00.');
   const { date, hour = '0', minute, offset } = written;
   const wall = `${date}T${hour.padStart(2, '0')}:${minute}`;
@@ -191,7 +193,7 @@ export function parseImportedTimeCell(text: string, order: DayOrder, zone: strin
   return at;
 }
 
-function parseIsoDate(text: string): ParsedTime | undefined {
+function parseIsoDateWithOptionalTime(text: string): ParsedTime | undefined {
   const found = ISO_DATE_PATTERN.exec(text);
   if (found === null) return undefined;
   const [, year = '', month = '', day = '', hour, minute = '00', offset] = found;

@@ -5,7 +5,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { getSessionOwnerKey, useEnvironment } from '../../session/session.ts';
 import { downloadCsvText, createCsvText } from '../../values/files.ts';
-import { LocalTimeText } from '../../values/time.tsx';
+import { UserLocalTimeText } from '../../values/time.tsx';
 import type { ImportRowError } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportBatchSender, type Phase, type ImportRunState } from './import-run.ts';
@@ -54,7 +54,7 @@ export function ImportProgressPanel({ record: kept, onRemoved }: ImportProgressP
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" component="div">
-            <LocalTimeText value={startedAt} />
+            <UserLocalTimeText value={startedAt} />
           </Text>
         </Group>
         <Progress

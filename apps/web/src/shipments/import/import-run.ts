@@ -45,7 +45,7 @@ export interface ImportRunOptions {
 }
 
 /** Error that is thrown if the stored rows of the import are missing. */
-class MissingRowsError extends Error {}
+class MissingStoredImportRowsError extends Error {}
 
 /**
  * Sends the remaining batches of an import. The idempotency key of a batch consists of the import id and the batch
@@ -102,14 +102,14 @@ export class ImportBatchSender {
             ? await this.rereadImportRecord(index)
             : await this.sendAndRecordBatch(record, items, index);
       }
-      if (record === undefined) throw new MissingRowsError(REMOVED_IMPORT_MESSAGE);
+      if (record === undefined) throw new MissingStoredImportRowsError(REMOVED_IMPORT_MESSAGE);
       this.publishImportState({ record, phase: 'done' });
     } catch (error) {
       if (!this.ended.signal.aborted)
         this.publishImportState({
           phase: 'stopped',
-          why: describeStopReason(error),
-          isLost: error instanceof MissingRowsError,
+          why: describeImportStopReason(error),
+          isLost: error instanceof MissingStoredImportRowsError,
         });
     }
   }
@@ -120,7 +120,7 @@ export class ImportBatchSender {
   private async rereadImportRecord(index: number) {
     const { store } = this.parts;
     const record = await store.getImport(this.now.record.id);
-    if (record?.done === index) throw new MissingRowsError(IMPORT_ROWS_LOST_MESSAGE);
+    if (record?.done === index) throw new MissingStoredImportRowsError(IMPORT_ROWS_LOST_MESSAGE);
     return record;
   }
 
@@ -180,7 +180,7 @@ function getRetryDelay(error: unknown): { readonly seconds: number; readonly why
   return error instanceof InternalError ? { seconds, why: 'The service is busy.' } : undefined;
 }
 
-function describeStopReason(error: unknown): string {
+function describeImportStopReason(error: unknown): string {
   if (error instanceof AuthenticationError) return 'Your session has ended. Sign in again to continue the import.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -174,7 +174,7 @@ export const importStore = new ImportStore();
 /** Number of shipments in one request. A small number shows progress more often and makes retries cheap. */
 const SHIPMENTS_PER_BATCH = 100;
 
-interface ImportPlan {
+interface ImportRecordAndBatches {
   readonly record: ImportRecord;
   readonly batches: readonly (readonly ShipmentImportItemWithCells[])[];
 }
@@ -185,7 +185,7 @@ export function splitImportIntoBatches(
   sheet: ImportFileContent,
   { items, errors }: RowCheckResult,
   owner: ImportOwner,
-): ImportPlan {
+): ImportRecordAndBatches {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
   const batches = Array.from({ length: Math.ceil(sent.length / SHIPMENTS_PER_BATCH) }, (_, index) =>

@@ -41,7 +41,7 @@ export function ShipmentListStatusLine({ list, query, look, onHelp }: ListStatus
         </div>
       </Group>
       <Group gap={4} wrap="nowrap">
-        <ExportButton query={query} disabled={list.rows.length === 0} />
+        <ExportShipmentsButton query={query} disabled={list.rows.length === 0} />
         <ListAppearanceMenu look={look} />
         <ActionIcon
           variant="subtle"
@@ -67,7 +67,7 @@ function formatRowCount(count: number, more: boolean): string {
 const EXPORT_PAGE_SIZE = 200;
 
 /** Button that exports all matching shipments to a CSV file, including shipments that are not loaded. */
-function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
+function ExportShipmentsButton({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
   const [client, environment] = [useApi(), useEnvironment()];
   const [count, setCount] = useState<number>();
   const stopped = useRef<AbortController>(undefined);
@@ -79,7 +79,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
         const pages = client.shipments
           .list({ ...query, sort: chooseStableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
           .pages();
-        await exportShipmentsAsCsv(environment, readPagesOfRows(pages), setCount);
+        await exportShipmentsAsCsv(environment, yieldRowsOfEachPage(pages), setCount);
       } finally {
         setCount(undefined);
       }
@@ -124,6 +124,6 @@ function chooseStableSort({ sort = DEFAULT_SHIPMENT_LIST_SORT }: ListQuery): Shi
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }
 
-async function* readPagesOfRows<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
+async function* yieldRowsOfEachPage<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
   for await (const { data } of pages) yield data;
 }

@@ -117,7 +117,7 @@ const SHIPMENT_FILTER_PREDICATES: readonly Check[] = [
   ({ eta }, query) => isWithinTimeRange(eta, query.eta_from, query.eta_to),
   ({ created_at }, query) => isWithinTimeRange(created_at, query.created_from, query.created_to),
   ({ updated_at }, query) => isWithinTimeRange(updated_at, query.updated_since, undefined),
-  (shipment, { q }) => q === undefined || containsSearchWords(shipment, q),
+  (shipment, { q }) => q === undefined || doesShipmentContainSearchWords(shipment, q),
 ];
 
 /**
@@ -140,7 +140,7 @@ export function isSortedBefore(
   return sort.startsWith('-') ? a > b : a < b;
 }
 
-function containsSearchWords(shipment: Shipment, q: string): boolean {
+function doesShipmentContainSearchWords(shipment: Shipment, q: string): boolean {
   const { external_id, house_bill, master_bill, booking_number, container_numbers, references, legs } = shipment;
   const values = references.map(({ value }) => value);
   const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers, ...values];

@@ -24,7 +24,7 @@ export interface ShipmentRowProps {
 }
 
 /** Row of the shipment list. The row is rendered again only if its props change. */
-export const ShipmentRow = memo(function ShipmentRow(props: ShipmentRowProps) {
+export const ShipmentListRow = memo(function ShipmentRow(props: ShipmentRowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
   const name = getShipmentName(shipment);
   const tabIndex = isTabbed ? 0 : -1;

@@ -17,7 +17,7 @@ import {
   toggleShipment,
   selectRowRange,
 } from './selection.ts';
-import { ShipmentRow } from './shipment-row.tsx';
+import { ShipmentListRow } from './shipment-row.tsx';
 import classes from './shipment-rows.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
 
@@ -154,7 +154,7 @@ export function VirtualShipmentList(props: ShipmentRowsProps) {
             const shipment = shipments[index];
             if (shipment === undefined) return null;
             return (
-              <ShipmentRow
+              <ShipmentListRow
                 key={shipment.id}
                 shipment={shipment}
                 index={index}

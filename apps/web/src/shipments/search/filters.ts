@@ -28,7 +28,7 @@ export interface ShipmentSearchState {
 }
 
 /** Returns the search of the shipment list, which the page URL contains, and functions that change it. */
-export function useShipmentSearch(): ShipmentSearchState {
+export function useShipmentListUrlSearch(): ShipmentSearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
   const text = JSON.stringify(search);

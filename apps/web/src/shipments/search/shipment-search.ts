@@ -7,7 +7,7 @@ import {
   type Status,
   toSelectOptions,
 } from '../../values/codes.ts';
-import { type Incoterm, PLAIN_SHIPMENT_FIELDS, type PlainValues, parsePlainFields } from '../plain-fields.ts';
+import { type Incoterm, TEXT_AND_ENUM_SHIPMENT_FIELDS, type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
 /** Name of a list filter, which is also the name of its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
@@ -37,7 +37,7 @@ export type ListFilter = (typeof MULTI_VALUE_FILTERS)[number];
 export const LIST_FILTER_OPTIONS: Readonly<Record<ListFilter, readonly SelectChoice[]>> = {
   status: toSelectOptions(SHIPMENT_STATUS_LABELS),
   mode: MODE_OPTIONS,
-  incoterm: PLAIN_SHIPMENT_FIELDS.incoterm.choices,
+  incoterm: TEXT_AND_ENUM_SHIPMENT_FIELDS.incoterm.choices,
 };
 
 /** Filters of the shipment list. */
@@ -66,17 +66,17 @@ export function readShipmentUrlParameters(raw: Record<string, unknown>): Shipmen
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
   return removeEmptyParameters({
-    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
-    ...parsePlainFields((name) => toTextParameter(raw[name])),
+    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, convertUrlParameterToText(raw[name])])),
+    ...parsePlainFields((name) => convertUrlParameterToText(raw[name])),
     ...Object.fromEntries(DAY_FILTER_NAMES.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(
       BOOLEAN_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined]),
     ),
     ...Object.fromEntries(
-      MULTI_VALUE_FILTERS.map((name) => [name, parseAllowedListValues(name, toTextParameter(raw[name]))]),
+      MULTI_VALUE_FILTERS.map((name) => [name, parseAllowedListValues(name, convertUrlParameterToText(raw[name]))]),
     ),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
-    columns: toTextParameter(raw['columns']),
+    columns: convertUrlParameterToText(raw['columns']),
   });
 }
 
@@ -114,7 +114,7 @@ function isDefaultParameter(name: string, value: unknown): boolean {
 }
 
 /** Converts a URL parameter to text. The router has parsed values that look like numbers or booleans. */
-function toTextParameter(value: unknown): string | undefined {
+function convertUrlParameterToText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;

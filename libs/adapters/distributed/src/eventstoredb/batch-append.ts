@@ -33,7 +33,7 @@ const BATCH_APPEND_PROTO = loadSync(fileURLToPath(new URL('batch-append.proto', 
 const { BatchAppend: METHOD } = BATCH_APPEND_PROTO[`${STREAMS_PROTO_PACKAGE}.Streams`] as ServiceDefinition & {
   readonly BatchAppend: ServiceDefinition[string];
 };
-const WRONG_VERSION_MESSAGE_TYPE = BATCH_APPEND_PROTO[
+const WRONG_VERSION_MESSAGE_DEFINITION = BATCH_APPEND_PROTO[
   `${STREAMS_PROTO_PACKAGE}.WrongExpectedVersion`
 ] as MessageTypeDefinition<object, { readonly current_stream_revision?: string; readonly current_no_stream?: object }>;
 
@@ -195,7 +195,7 @@ function parseBatchAppendResponse(
     };
   }
   if (error?.details?.type_url.endsWith(VERSION_CONFLICT_ERROR_TYPE) === true) {
-    const { current_stream_revision: actual, current_no_stream } = WRONG_VERSION_MESSAGE_TYPE.deserialize(
+    const { current_stream_revision: actual, current_no_stream } = WRONG_VERSION_MESSAGE_DEFINITION.deserialize(
       error.details.value,
     );
     throw new VersionConflictError(stream, expected, current_no_stream ? 'no_stream' : Number(actual ?? 0));

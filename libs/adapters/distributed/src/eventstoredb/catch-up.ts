@@ -20,7 +20,7 @@ import type { LiveEventBuffer } from './live-event-buffer.ts';
 import { endSubscription, type LiveSubscription } from './live-subscription.ts';
 import {
   START_POSITION,
-  decodePosition,
+  decodeEventLogPosition,
   chooseLaterLogPosition,
   LogPageReader,
   type EventLogSlice,
@@ -31,7 +31,7 @@ import {
   encodePosition,
 } from './log-reads.ts';
 
-const DEFAULT_BATCH_SIZE = 500;
+const DEFAULT_EVENTS_PER_CATCH_UP_BATCH = 500;
 /** Number of log entries without a match after which the node reports its position. */
 const NON_MATCHING_ENTRIES_PER_POSITION_REPORT = 500;
 /**
@@ -75,7 +75,12 @@ export async function* readAndFollowLogAfterPosition(
   stop: AbortSignal,
 ) {
   const { node, live, timeoutMs } = source;
-  const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE, onSkipped } = options;
+  const {
+    after = START_POSITION,
+    streamPrefixes: prefixes,
+    maxBatch = DEFAULT_EVENTS_PER_CATCH_UP_BATCH,
+    onSkipped,
+  } = options;
   const buffer = await resolveOrStopOnAbort(stop, live.openLiveEventBuffer());
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readLastLogPosition(node, timeoutMs))) ?? START_POSITION;
@@ -108,7 +113,7 @@ async function* readEventBatchesAfter(
     const isLive = buffer.hasBufferedAllEventsAfter(at);
     for await (const { events, position } of isLive
       ? readEventsFromLiveBuffer(reader, at)
-      : readStoredEventSlices(reader, at)) {
+      : readStoredLogEventsAfterPosition(reader, at)) {
       const caughtUp = position >= chooseLaterLogPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
@@ -173,7 +178,10 @@ async function readLogPage(
  * events that the node finds. The node does not report the end of the matching events, so a final page of the whole log
  * follows.
  */
-async function* readStoredEventSlices(reader: LogReaderInputs, after: Position): AsyncGenerator<EventLogSlice> {
+async function* readStoredLogEventsAfterPosition(
+  reader: LogReaderInputs,
+  after: Position,
+): AsyncGenerator<EventLogSlice> {
   const { source, buffer, prefixes, maxBatch, stop } = reader;
   const { node, logger } = source;
   const stored = chooseLaterLogPosition(buffer.last, node.stored.highest);
@@ -237,7 +245,7 @@ async function* findStoredEvents(
     checkpointReached,
   });
   const subscription = client.subscribeToAll(
-    { ...callOptions, fromPosition: decodePosition(after), filter },
+    { ...callOptions, fromPosition: decodeEventLogPosition(after), filter },
     { highWaterMark: Math.min(limit, MAX_READ_AHEAD) },
   );
   subscription.on('readable', onNews).on('error', (error) => {

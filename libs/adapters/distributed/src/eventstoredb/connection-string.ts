@@ -9,7 +9,7 @@ const DEFAULT_CONNECTION_OPTIONS = {
 };
 
 /** User name and password. */
-export interface Credentials {
+export interface EventStoreUserCredentials {
   readonly username: string;
   readonly password: string;
 }
@@ -22,7 +22,7 @@ const NODE_PREFERENCES: readonly NodePreference[] = ['leader', 'follower', 'rand
 export interface ConnectionStringParts {
   /** Protocol with `://`. */
   readonly protocol: string;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: EventStoreUserCredentials | undefined;
   /** Hosts as text, such as `a:2113,b:2113`. */
   readonly hosts: string;
   /** Options in their order, without `nodePreference`. */
@@ -39,8 +39,8 @@ export function parseConnectionString(url: string): ConnectionStringParts {
     const [name = '', ...value] = pair.split('=');
     return [name, value.join('=')] as const;
   });
-  const preference = normaliseOptionName(findConnectionOption(options, 'nodePreference') ?? 'leader');
-  const nodePreference = NODE_PREFERENCES.find((known) => normaliseOptionName(known) === preference);
+  const preference = normaliseConnectionStringOptionName(findConnectionOption(options, 'nodePreference') ?? 'leader');
+  const nodePreference = NODE_PREFERENCES.find((known) => normaliseConnectionStringOptionName(known) === preference);
   if (nodePreference === undefined) throw new TypeError('unknown node preference');
   return {
     protocol,
@@ -50,7 +50,9 @@ export function parseConnectionString(url: string): ConnectionStringParts {
       username === undefined || password === undefined
         ? undefined
         : { username: decodeURIComponent(username), password: decodeURIComponent(password) },
-    options: options.filter(([name]) => normaliseOptionName(name) !== normaliseOptionName('nodePreference')),
+    options: options.filter(
+      ([name]) => normaliseConnectionStringOptionName(name) !== normaliseConnectionStringOptionName('nodePreference'),
+    ),
   };
 }
 
@@ -71,7 +73,9 @@ export function formatConnectionString(
 
 /** Returns the value of an option, whose name may be written like any of `tlsCaFile`, `tlsCAFile` and `tls-ca-file`. */
 export function findConnectionOption(options: ConnectionStringParts['options'], wanted: string): string | undefined {
-  const value = options.findLast(([name]) => normaliseOptionName(name) === normaliseOptionName(wanted))?.[1];
+  const value = options.findLast(
+    ([name]) => normaliseConnectionStringOptionName(name) === normaliseConnectionStringOptionName(wanted),
+  )?.[1];
   return value === undefined ? undefined : decodeURIComponent(value);
 }
 
@@ -89,6 +93,6 @@ export function listNodeAddresses({
     });
 }
 
-function normaliseOptionName(name: string): string {
+function normaliseConnectionStringOptionName(name: string): string {
   return name.trim().toLowerCase().replaceAll(/[_-]/g, '');
 }

@@ -22,7 +22,7 @@ import {
   IS_STAND_IN_NODE,
   STAND_IN_REQUIRED_REASON,
   openEventStoreDbEventStore,
-  SECURE_CLUSTER_USER,
+  SECURE_CLUSTER_USER_AND_PASSWORD,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 import {
   appendMarkerEvent,
@@ -84,11 +84,13 @@ function testLeaderChanges(): void {
   /** Changes the cluster under load. Expects appends to continue after each change, and nothing lost or doubled. */
   async function survive(url: string, changes: readonly (() => Promise<void>)[]): Promise<void> {
     await standIn.setFaults({ lead: true }, FIRST);
-    const store = cluster.openStoreAtUrl(url);
+    const store = cluster.openEventStoreWithConnectionString(url);
     const prefix = createUniqueStreamPrefix();
-    const followed = [store, cluster.openStoreAtUrl(url), cluster.openStoreAtUrl(`${url}&nodePreference=follower`)].map(
-      (reader) => followUntilMarkerEvent(reader, prefix, { timeoutMs: MAX_TEST_MS }),
-    );
+    const followed = [
+      store,
+      cluster.openEventStoreWithConnectionString(url),
+      cluster.openEventStoreWithConnectionString(`${url}&nodePreference=follower`),
+    ].map((reader) => followUntilMarkerEvent(reader, prefix, { timeoutMs: MAX_TEST_MS }));
     const writers = startStreamWriters(store, prefix, MAX_OUTAGE_MS);
     for (const change of changes) {
       await writers.waitForGrowth();
@@ -178,7 +180,7 @@ function testLaggingFollower(): void {
   });
   afterEach(() => cluster.closeStores());
 
-  const openAtFollower = () => cluster.openStoreAtUrl(`${standIn.url}&nodePreference=follower`);
+  const openAtFollower = () => cluster.openEventStoreWithConnectionString(`${standIn.url}&nodePreference=follower`);
 
   it('readers use the follower that the connection string prefers, and writes the leader', async () => {
     const store = openAtFollower();
@@ -314,12 +316,12 @@ function testRefusals(): void {
   const refusals: readonly (readonly [name: string, url: () => string | Promise<string>, reason: RegExp])[] = [
     [
       'a wrong password',
-      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, password: 's3cret' }),
+      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER_AND_PASSWORD, password: 's3cret' }),
       /refuses the user name or the password/,
     ],
     [
       'an unknown user',
-      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, username: 'nobody' }),
+      () => addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER_AND_PASSWORD, username: 'nobody' }),
       /refuses the user name or the password/,
     ],
     ['no user', () => secure.url, /names no user/],
@@ -355,7 +357,7 @@ function testRefusals(): void {
 
   it('refuses operations of a running process as unavailable, so that callers may repeat them', async () => {
     const store = openEventStoreDbEventStore(
-      addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER, password: 'changed' }),
+      addUserToConnectionString(secure.url, { ...SECURE_CLUSTER_USER_AND_PASSWORD, password: 'changed' }),
     );
     await expect(store.append('a', 'no_stream', createSampleNewEvents(1))).rejects.toBeInstanceOf(UnavailableError);
     await store.close();

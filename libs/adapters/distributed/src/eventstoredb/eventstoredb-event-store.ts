@@ -48,7 +48,7 @@ import {
   START_POSITION,
   collectStreamedItems,
   type CollectedReadResult,
-  decodePosition,
+  decodeEventLogPosition,
   halveEventCount,
   readLastLogPosition,
   encodePosition,
@@ -162,7 +162,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
     // Rejects a position of another store immediately, before any event is read.
-    decodePosition(options.after ?? START_POSITION);
+    decodeEventLogPosition(options.after ?? START_POSITION);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
     const source = { node, live, countRetry, logger: this.options.logger, timeoutMs };

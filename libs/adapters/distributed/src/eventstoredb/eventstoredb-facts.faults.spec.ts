@@ -11,7 +11,7 @@ import {
   type NewEvent,
 } from '@tracking/ports';
 import {
-  createEventCountCondition,
+  createCatchUpEventCountCheck,
   eventually,
   collectCatchUpEventsUntilDone,
   listEventIds,
@@ -206,7 +206,7 @@ describe(`facts about EventStoreDB, on ${TESTED_ENGINE_NAME}`, () => {
       const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
       expect(await store.read(stream)).toEqual(stored);
       expect(
-        (await collectCatchUpEventsUntilDone(store, { prefixes: [stream] }, createEventCountCondition(1))).events,
+        (await collectCatchUpEventsUntilDone(store, { prefixes: [stream] }, createCatchUpEventCountCheck(1))).events,
       ).toEqual(await store.read(stream));
     });
   });
@@ -265,7 +265,7 @@ function factsOfFaults(): void {
     const following = collectCatchUpEventsUntilDone(
       store,
       { prefixes: [a], maxBatch: 50 },
-      createEventCountCondition(2_000),
+      createCatchUpEventCountCheck(2_000),
       untilFault,
     );
     for (const [round, fault] of faults.entries()) {
@@ -283,7 +283,7 @@ function factsOfFaults(): void {
     const slow = collectCatchUpEventsUntilDone(
       store,
       { prefixes: [a], maxBatch: 20 },
-      createEventCountCondition(3_000),
+      createCatchUpEventCountCheck(3_000),
       () => proceed.promise,
     );
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
@@ -368,14 +368,14 @@ function factsOfFaults(): void {
       await collectCatchUpEventsUntilDone(
         store,
         { prefixes: [a], maxBatch: 50 },
-        createEventCountCondition(100 * (round + 1)),
+        createCatchUpEventCountCheck(100 * (round + 1)),
       );
     }
     const signal = new AbortController();
     const live = collectCatchUpEventsUntilDone(
       store,
       { prefixes: [createUniqueStreamPrefix()] },
-      createEventCountCondition(1),
+      createCatchUpEventCountCheck(1),
     );
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {

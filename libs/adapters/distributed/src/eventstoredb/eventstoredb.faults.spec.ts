@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Position, UnavailableError } from '@tracking/ports';
 import {
-  createEventCountCondition,
+  createCatchUpEventCountCheck,
   eventually,
   collectCatchUpEventsUntilDone,
   listEventIds,
@@ -103,7 +103,7 @@ function faults(): void {
     const logger = { debug: line, info: line, warn: line, error: line };
     const url = fixture.node.url.replace('://', '://someone:s3cret@');
     const store = openEventStoreDbEventStore(url, { logger, limits: { operationTimeoutMs: 300 } });
-    const following = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(3));
+    const following = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(3));
     const error: unknown = await store
       .append(`${prefix}1`, 'no_stream', createSampleNewEvents(1))
       .catch((reason: unknown) => reason);
@@ -129,7 +129,7 @@ function faults(): void {
     })();
     await eventually(() => expect(batches).not.toHaveLength(0));
     fixture.node.suspendNode();
-    const late = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createEventCountCondition(1));
+    const late = collectCatchUpEventsUntilDone(store, { prefixes: [prefix] }, createCatchUpEventCountCheck(1));
     stop.abort();
     await following;
     await store.close();

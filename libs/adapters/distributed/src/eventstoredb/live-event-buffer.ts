@@ -52,7 +52,7 @@ export class LiveEventBuffer {
   bufferLiveEventLogEntry({ position, event }: EventLogEntry): void {
     if (position <= this.end) return;
     this.end = position;
-    if (event !== undefined) this.addEvent(event);
+    if (event !== undefined) this.bufferLiveEvent(event);
     // The buffer wakes its readers once for all entries that arrive together.
     if (!this.isWaking) setImmediate(() => this.notifyReaders());
     this.isWaking = true;
@@ -66,7 +66,7 @@ export class LiveEventBuffer {
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
   readEventsAfter(position: Position, prefixes: readonly string[], limit: number): EventLogSlice {
     const matching: StoredEvent[] = [];
-    for (let at = this.findIndexOfEventAfter(position); at < this.events.length; at += 1) {
+    for (let at = this.findIndexOfEventAfterPosition(position); at < this.events.length; at += 1) {
       const event = this.events[at];
       if (event === undefined || !hasStreamPrefix(event, prefixes)) continue;
       matching.push(event);
@@ -88,7 +88,7 @@ export class LiveEventBuffer {
     const { promise, resolve: proceed } = Promise.withResolvers<void>();
     const reader: ReaderWaitingForEvents = { position, prefixes, onSkipped, hasStopped, proceed };
     this.waiting.add(reader);
-    this.advanceReader(reader);
+    this.skipReaderOverUnmatchedEvents(reader);
     await promise;
     return reader.position;
   }
@@ -97,11 +97,11 @@ export class LiveEventBuffer {
     this.isWaking = false;
     this.wake?.();
     this.changed = new Promise((resolve) => (this.wake = resolve));
-    for (const reader of this.waiting) this.advanceReader(reader);
+    for (const reader of this.waiting) this.skipReaderOverUnmatchedEvents(reader);
   }
 
   /** Moves a waiting reader over events that do not match. Ends its wait at the first one that matches. */
-  private advanceReader(reader: ReaderWaitingForEvents): void {
+  private skipReaderOverUnmatchedEvents(reader: ReaderWaitingForEvents): void {
     const { position, prefixes } = reader;
     if (
       reader.hasStopped() ||
@@ -125,7 +125,7 @@ export class LiveEventBuffer {
     return false;
   }
 
-  private addEvent(event: StoredEvent): void {
+  private bufferLiveEvent(event: StoredEvent): void {
     const size = computeEventBytes(event);
     this.events.push(event);
     this.sizes.push(size);
@@ -140,7 +140,7 @@ export class LiveEventBuffer {
     this.bytes = left;
   }
 
-  private findIndexOfEventAfter(position: Position): number {
+  private findIndexOfEventAfterPosition(position: Position): number {
     let low = 0;
     let high = this.events.length;
     while (low < high) {

@@ -12,7 +12,7 @@ import {
 import { createNodeTimeoutError } from './node-connection.ts';
 import {
   START_POSITION,
-  decodePosition,
+  decodeEventLogPosition,
   type EventLogEntry,
   readLastLogPosition,
   convertToEventLogEntry,
@@ -69,7 +69,7 @@ export class LiveSubscription {
     const { closing } = this.options;
     while (!closing.aborted) {
       // The promise rejects only if `closing` aborts.
-      await retry(() => this.runSubscription(buffer), { ...RETRY_BACKOFF_LIMITS, signal: closing }).catch(
+      await retry(() => this.runSubscriptionUntilLost(buffer), { ...RETRY_BACKOFF_LIMITS, signal: closing }).catch(
         () => undefined,
       );
       await pauseFor(RETRY_BACKOFF_LIMITS.firstPauseMs, closing);
@@ -80,7 +80,7 @@ export class LiveSubscription {
    * Resolves when a confirmed subscription is lost.
    * @throws the client's error if the node did not confirm the subscription
    */
-  private async runSubscription(buffer: LiveEventBuffer): Promise<void> {
+  private async runSubscriptionUntilLost(buffer: LiveEventBuffer): Promise<void> {
     const { node, closing, logger, countRetry } = this.options;
     const { needsLeader } = this;
     this.needsLeader = false;
@@ -187,7 +187,7 @@ async function subscribeToLog(
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);
-  const subscription = client.subscribeToAll({ ...callOptions, fromPosition: decodePosition(after) });
+  const subscription = client.subscribeToAll({ ...callOptions, fromPosition: decodeEventLogPosition(after) });
   subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(convertToEventLogEntry(resolved)));
   subscription.on('error', over.resolve).on('close', end);
   stop.addEventListener('abort', end);

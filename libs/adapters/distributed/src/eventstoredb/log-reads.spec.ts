@@ -4,14 +4,20 @@ import { jest } from '@jest/globals';
 import { InvalidPositionError } from '@tracking/ports';
 import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { START_POSITION, collectStreamedItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
+import {
+  START_POSITION,
+  collectStreamedItems,
+  decodeEventLogPosition,
+  LogPageReader,
+  encodePosition,
+} from './log-reads.ts';
 import type { NodeCallTarget } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
 const doNothing = () => undefined;
 const connection = {
   recordTimeOfNodeAnswer: doNothing,
-  reconnectIfSilent: doNothing,
+  giveUpNodeIfUnresponsive: doNothing,
   awaitAnswerWithTimeout: <T>(answer: Promise<T>) => answer,
 };
 const node = { connection };
@@ -184,11 +190,11 @@ describe('a position in the log', () => {
   });
 
   it('survives conversion to a string', () => {
-    expect(inOrder.map(encodePosition).map(decodePosition)).toEqual(inOrder);
-    expect(decodePosition(START_POSITION)).toBe('start');
+    expect(inOrder.map(encodePosition).map(decodeEventLogPosition)).toEqual(inOrder);
+    expect(decodeEventLogPosition(START_POSITION)).toBe('start');
   });
 
   it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {
-    expect(() => decodePosition(position)).toThrow(InvalidPositionError);
+    expect(() => decodeEventLogPosition(position)).toThrow(InvalidPositionError);
   });
 });

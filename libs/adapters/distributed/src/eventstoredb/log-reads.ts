@@ -33,7 +33,7 @@ export function encodePosition({ commit, prepare }: LogPosition): Position {
 }
 
 /** Converts a position to the client's type. A read starts after this position. */
-export function decodePosition(position: Position): LogPosition | 'start' {
+export function decodeEventLogPosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPositionError(position);
   if (position === START_POSITION) return 'start';
   return {
@@ -132,7 +132,7 @@ export class LogPageReader {
       bytes += event === undefined ? 0 : computeEventBytes(event);
       return bytes >= MAX_PAGE_BYTES;
     };
-    const read = client.readAll({ ...callOptions, fromPosition: decodePosition(position), maxCount });
+    const read = client.readAll({ ...callOptions, fromPosition: decodeEventLogPosition(position), maxCount });
     try {
       const { found, isWhole, failure } = await collectStreamedItems(target, read, this.silenceMs, {
         toItem: convertToEventLogEntry,
@@ -213,15 +213,15 @@ export async function collectStreamedItems<R, T>(
       finish({ isWhole: true });
     })
     .on('error', (failure) => finish({ isWhole: false, failure }));
-  let timer = setTimeout(throwIfCallIsSilent, silenceMs);
-  async function throwIfCallIsSilent(): Promise<void> {
+  let timer = setTimeout(endReadIfCallIsSilent, silenceMs);
+  async function endReadIfCallIsSilent(): Promise<void> {
     // A busy process may have received items that it has not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();
-    if (leftMs > 0) timer = setTimeout(throwIfCallIsSilent, leftMs);
+    if (leftMs > 0) timer = setTimeout(endReadIfCallIsSilent, leftMs);
     else {
-      connection.reconnectIfSilent();
+      connection.giveUpNodeIfUnresponsive();
       finish({ isWhole: false, failure: createNodeTimeoutError() });
     }
   }

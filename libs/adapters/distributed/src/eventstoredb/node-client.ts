@@ -11,7 +11,7 @@ import {
 import { monotonicMs, retry } from '@tracking/resilience';
 import {
   type ConnectionStringParts,
-  type Credentials,
+  type EventStoreUserCredentials,
   formatConnectionString,
   parseConnectionString,
 } from './connection-string.ts';
@@ -41,7 +41,7 @@ export interface EventStoreDbOptions {
    */
   readonly url: string;
   /** Credentials that replace the ones in the URL. The client does not send them to a node without TLS. */
-  readonly credentials?: Credentials;
+  readonly credentials?: EventStoreUserCredentials;
   readonly limits?: Partial<EventStoreDbLimits>;
 }
 
@@ -65,7 +65,7 @@ interface NodeCallOptions {
    * True if only the leader may answer, because only the leader has all acknowledged events. A follower may be behind.
    */
   readonly requiresLeader: boolean;
-  readonly credentials?: Credentials;
+  readonly credentials?: EventStoreUserCredentials;
 }
 
 /** The target of calls: a connection, and the options that select the nodes that may answer. */
@@ -74,7 +74,7 @@ export interface NodeCallTarget {
   readonly callOptions: NodeCallOptions;
   readonly connection: Pick<
     EventStoreDbNodeConnection,
-    'recordTimeOfNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswerWithTimeout'
+    'recordTimeOfNodeAnswer' | 'giveUpNodeIfUnresponsive' | 'awaitAnswerWithTimeout'
   >;
 }
 

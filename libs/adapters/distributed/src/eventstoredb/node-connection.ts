@@ -75,7 +75,7 @@ export class EventStoreDbNodeConnection {
       const untilSilentMs = Math.max(this.answeredAt, startedAt) + this.silenceMs - now;
       if (leftMs > 0 && untilSilentMs > 0) timer = setTimeout(check, Math.min(leftMs, untilSilentMs));
       else {
-        this.reconnectIfSilent();
+        this.giveUpNodeIfUnresponsive();
         expired.reject(createNodeTimeoutError());
       }
     };
@@ -96,7 +96,7 @@ export class EventStoreDbNodeConnection {
    * Gives up the current node if it has not answered for a while. The client itself notices a node that hangs only after
    * about 20 seconds. Later calls search for the leader again; calls in progress continue.
    */
-  reconnectIfSilent(): void {
+  giveUpNodeIfUnresponsive(): void {
     const now = monotonicMs();
     if (now - Math.max(this.answeredAt, this.reconnectedAt) < this.silenceMs) return;
     this.reconnectedAt = now;

@@ -7,7 +7,7 @@ import type {
   CallBatch,
   CallMessage,
   ProtoOperation,
-  RequestMessage,
+  GrpcRequestMessage,
 } from './service-protos.ts';
 
 /** Bytes of answers in one message. A larger answer is sent alone. */
@@ -19,7 +19,7 @@ interface CallStreamHandlerOptions {
   /** Performs a call. Never rejects. */
   readonly answerCall: (
     method: string,
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     origin: Partial<CausingRequest>,
   ) => Promise<OperationAnswerMessage>;
   /** Number of turns of the event loop between the arrival and the start of calls. */

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { THINGS_PROTO, type ThingsOperations, openGrpcChannel } from '../../test/grpc/grpc-subject.ts';
 import { CallStreamHandler } from './call-stream-handler.ts';
-import { loadProto, type RequestMessage, toAnswerMessage } from './service-protos.ts';
+import { loadProto, type GrpcRequestMessage, toGrpcAnswerMessage } from './service-protos.ts';
 
 const LONG_MS = 20_000;
 const { definition, parts } = loadProto(THINGS_PROTO);
@@ -31,7 +31,7 @@ describe('commands with a routing key', () => {
     let [streams, batches] = [0, 0];
     const handler = new CallStreamHandler({
       rpcs: new Map(parts.flatMap(({ rpcs }) => rpcs.map((rpc) => [rpc.name, rpc]))),
-      answerCall: (_method, { json }) => Promise.resolve(toAnswerMessage(json)),
+      answerCall: (_method, { json }) => Promise.resolve(toGrpcAnswerMessage(json)),
       turnsBeforeStart: 0,
     });
     const things = await openCallerOfServer('Calls', {
@@ -54,9 +54,9 @@ describe('commands with a routing key', () => {
   it('use their own rpcs if the service has no streams, because its release is older', async () => {
     const received: string[] = [];
     const things = await openCallerOfServer('Things', {
-      Echo: ({ request }: { request: RequestMessage }, answer: (error: null, message: object) => void) => {
+      Echo: ({ request }: { request: GrpcRequestMessage }, answer: (error: null, message: object) => void) => {
         received.push(request.json ?? '');
-        answer(null, toAnswerMessage(request.json));
+        answer(null, toGrpcAnswerMessage(request.json));
       },
     });
     const expected: string[] = [];

@@ -11,7 +11,7 @@ const MAX_BATCH_BYTES = 1_048_576;
 /** Milliseconds without new streams to a replica that does not have them, because its release is older. */
 const PAUSE_IF_CALL_STREAMS_UNSUPPORTED_MS = 60_000;
 /** Milliseconds without new streams to a replica that is stopping. Its connection ends within this time. */
-const STOPPING_REPLICA_PAUSE_MS = 1_000;
+const NO_NEW_STREAMS_TO_STOPPING_REPLICA_MS = 1_000;
 
 /** The call was certainly not started. */
 export class CallNotStartedError extends Error {
@@ -55,10 +55,10 @@ export class StreamedOperationCaller {
    * unknown, and `DEADLINE_EXCEEDED` after the timeout.
    * @throws CallNotStartedError if no stream can carry the call
    */
-  async callOperation(request: RequestSentOverGrpcStream): Promise<OperationAnswerMessage> {
+  async callReplicaOperationOverStream(request: RequestSentOverGrpcStream): Promise<OperationAnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
     if (replica === undefined) throw new CallNotStartedError();
-    return this.findOrOpenCallStream(replica).sendCallOverStream(request, replica.recordRequestStart());
+    return this.findOrOpenCallStream(replica).sendCallOverStream(request, replica.trackRunningRequestUntilEnd());
   }
 
   /** Ends all streams. Calls without an answer fail. */
@@ -209,7 +209,7 @@ class ReplicaCallStream {
     for (const id of refused) this.pending.get(id)?.fail(new CallNotStartedError());
     if (stopping !== true) return;
     this.endStreamOnceCallsAnswered();
-    this.onUnusable(STOPPING_REPLICA_PAUSE_MS);
+    this.onUnusable(NO_NEW_STREAMS_TO_STOPPING_REPLICA_MS);
   }
 
   private failPendingCalls(error: Error): void {

@@ -2,7 +2,7 @@ import { Channel, type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
 import {
   createKeepaliveOptions,
-  createMessageSizeOptions,
+  createGrpcMessageSizeOptions,
   type GrpcClientTls,
   type GrpcLimits,
 } from './grpc-options.ts';
@@ -19,7 +19,7 @@ export function createGrpcClient(
     limits,
   }: { readonly channelName: string; readonly tls: true | GrpcClientTls | undefined; readonly limits: GrpcLimits },
 ): ClientGrpcProxy {
-  const bytes = createMessageSizeOptions(limits);
+  const bytes = createGrpcMessageSizeOptions(limits);
   const serverName = tls === true ? undefined : tls?.serverName;
   let channel: Channel | undefined;
   return ClientProxyFactory.create({
@@ -28,7 +28,8 @@ export function createGrpcClient(
       package: proto.package,
       packageDefinition: definition,
       url,
-      credentials: tls === undefined ? credentials.createInsecure() : createChannelCredentials(tls === true ? {} : tls),
+      credentials:
+        tls === undefined ? credentials.createInsecure() : createTlsChannelCredentials(tls === true ? {} : tls),
       maxSendMessageLength: bytes.request,
       maxReceiveMessageLength: bytes.reply,
       keepalive: createKeepaliveOptions(limits),
@@ -54,7 +55,7 @@ export function createGrpcClient(
   }) as ClientGrpcProxy;
 }
 
-function createChannelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
+function createTlsChannelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
   const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(pem(ca), pem(key), pem(cert));
 }

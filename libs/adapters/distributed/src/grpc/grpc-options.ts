@@ -14,7 +14,7 @@ export const DEFAULT_GRPC_LIMITS: GrpcLimits = {
 };
 /** Bytes that a message may need for its envelope and for JSON escapes, in addition to the size limit. */
 const MAX_ENVELOPE_BYTES = 65_536;
-const AUTHORIZATION_METADATA_KEY = 'authorization';
+const GRPC_AUTHORIZATION_METADATA_KEY = 'authorization';
 const REQUEST_ID_KEY = 'request-id';
 const TRACEPARENT_KEY = 'traceparent';
 
@@ -69,7 +69,7 @@ export interface GrpcLimits {
  * Size limits of gRPC itself. They slightly exceed the limits that this package checks, so that callers get the more
  * specific errors of this package.
  */
-export function createMessageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
+export function createGrpcMessageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
   return { request: maxRequestBytes + MAX_ENVELOPE_BYTES, reply: maxAnswerBytes + MAX_ENVELOPE_BYTES };
 }
 
@@ -80,7 +80,7 @@ export function createKeepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: Grpc
 const formatBearer = (token: string) => `Bearer ${token}`;
 
 export function setBearerToken(metadata: Metadata, token: string): void {
-  metadata.set(AUTHORIZATION_METADATA_KEY, formatBearer(token));
+  metadata.set(GRPC_AUTHORIZATION_METADATA_KEY, formatBearer(token));
 }
 
 /**
@@ -94,7 +94,7 @@ export function createTokenCheckInterceptor(token: string): ServerInterceptor {
       start: (begin) =>
         begin({
           onReceiveMetadata(metadata, accept) {
-            const [given = ''] = metadata.get(AUTHORIZATION_METADATA_KEY);
+            const [given = ''] = metadata.get(GRPC_AUTHORIZATION_METADATA_KEY);
             if (timingSafeEqual(computeTextDigest(given), authorization)) accept(metadata);
             else
               call.sendStatus({

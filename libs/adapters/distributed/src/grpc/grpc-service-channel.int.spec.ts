@@ -56,7 +56,7 @@ describe('the service channel', () => {
   afterAll(async () => {
     held.resolve(null);
     await channel.closeChannel();
-    await server.closeServer();
+    await server.drainAndCloseGrpcServer();
   });
 
   async function errorOf(call: Promise<unknown>): Promise<Error> {
@@ -167,7 +167,7 @@ describe('the service channel', () => {
     } finally {
       await repeating.closeChannel();
       await link.cutAndRefuseConnections();
-      await replica.closeServer();
+      await replica.drainAndCloseGrpcServer();
     }
   }
 

@@ -26,14 +26,14 @@ import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type OperationAnswerMessage,
   MULTIPLEXED_CALLS_GRPC_SERVICE_NAME,
-  parseAnswerMessage,
-  type LoadedProtoServicePart,
+  readAnswerResultOrThrow,
+  type LoadedGrpcServiceAndRpcs,
   loadProto,
   type Parts,
   toGrpcRequestMessage,
-  type RequestMessage,
+  type GrpcRequestMessage,
   type ProtoOperation,
-  type ServiceProto,
+  type GrpcServiceProtoFile,
 } from './service-protos.ts';
 
 /** Milliseconds before a call is repeated. If no replica is available, the call waits for one instead. */
@@ -84,7 +84,7 @@ type ServiceClient = Readonly<
     string,
     /** Calls the method. @param options `deadline` in epoch milliseconds */
     (
-      request: RequestMessage,
+      request: GrpcRequestMessage,
       metadata: Metadata,
       options: { readonly deadline?: number },
     ) => Observable<OperationAnswerMessage>
@@ -147,7 +147,7 @@ export class GrpcServiceChannel {
    * @throws Error if the address of the service is not known
    */
   createGrpcClientOperations<T extends Parts<T>>(
-    proto: ServiceProto,
+    proto: GrpcServiceProtoFile,
     deadlineMs: number,
     findRoutingKey: FindRoutingKey = () => undefined,
   ): T {
@@ -165,13 +165,13 @@ export class GrpcServiceChannel {
       maxAgeMs: this.limits.connectionAgeMs,
     });
     this.streams.push(streams);
-    const operationsOf = ({ service, rpcs }: LoadedProtoServicePart) => {
+    const operationsOf = ({ service, rpcs }: LoadedGrpcServiceAndRpcs) => {
       const serviceClient = client.getService<ServiceClient>(service);
       return Object.fromEntries(
         rpcs.map((rpc) => {
           const callee = { service: proto.name, rpc, client: serviceClient, streams, deadlineMs, findRoutingKey };
           if (rpc.isStreamed) return [rpc.operation, this.createStreamedCall(callee)];
-          return [rpc.operation, (request: object = {}) => this.callOperation(callee, request)];
+          return [rpc.operation, (request: object = {}) => this.callGrpcServiceOperation(callee, request)];
         }),
       );
     };
@@ -187,7 +187,7 @@ export class GrpcServiceChannel {
     for (const client of this.clients) client.close();
   }
 
-  private async callOperation(callee: ServiceOperationWithClient, request: object): Promise<unknown> {
+  private async callGrpcServiceOperation(callee: ServiceOperationWithClient, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     this.throwIfClosed(service);
     const message = toGrpcRequestMessage(request, rpc.fields);
@@ -212,7 +212,8 @@ export class GrpcServiceChannel {
         await receiveStreamedMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
       } catch (error) {
         const { code, details } = error as Partial<ServiceError>;
-        if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
+        if (code === status.UNAUTHENTICATED)
+          throw this.logAndCreateUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
         throw code === undefined
           ? error
           : new UnavailableError(service, `${rpc.name} ended: ${details ?? status[code]}`);
@@ -227,7 +228,7 @@ export class GrpcServiceChannel {
 
   private async callWithRetries(
     { service, rpc, client, streams, deadlineMs }: ServiceOperationWithClient,
-    message: RequestMessage,
+    message: GrpcRequestMessage,
     routingKey: string | undefined,
   ): Promise<unknown> {
     const end = monotonicMs() + deadlineMs;
@@ -239,7 +240,9 @@ export class GrpcServiceChannel {
       if (failures > 0) this.repeats.add(1, { service });
       else if (routingKey !== undefined && canSendCallOverStream(rpc, message)) {
         const request = { method: rpc.name, request: rpc.serializeRequest(message), routingKey, origin };
-        const answer = await ignoreCallNotStartedError(streams.callOperation({ ...request, timeoutMs: deadlineMs }));
+        const answer = await ignoreCallNotStartedError(
+          streams.callReplicaOperationOverStream({ ...request, timeoutMs: deadlineMs }),
+        );
         if (answer !== undefined) return answer;
       }
       metadata ??= this.createCallMetadata(routingKey, origin);
@@ -252,15 +255,16 @@ export class GrpcServiceChannel {
     const pauses = { firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs: MAX_RETRY_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
-      if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
+      if (code === status.UNAUTHENTICATED)
+        throw this.logAndCreateUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
       if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
-      throw this.createUnavailableError(service, `the service did not respond within ${deadlineMs} ms`, details);
+      throw this.logAndCreateUnavailableError(service, `the service did not respond within ${deadlineMs} ms`, details);
     });
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');
     try {
-      return parseAnswerMessage(answer);
+      return readAnswerResultOrThrow(answer);
     } catch (error) {
       if (lostAttempts === 0) throw error;
       if (error instanceof DomainError && rpc.isCommand) {
@@ -284,7 +288,7 @@ export class GrpcServiceChannel {
   }
 
   /** Logs the reason only once while the service is unavailable, instead of for every call. */
-  private createUnavailableError(service: string, message: string, reason: string | undefined): UnavailableError {
+  private logAndCreateUnavailableError(service: string, message: string, reason: string | undefined): UnavailableError {
     const { logger, unavailableLogLevel = 'warn' } = this.options;
     if (!this.silent.has(service)) {
       const level = message === TOKEN_REFUSED_MESSAGE ? 'warn' : unavailableLogLevel;
@@ -297,7 +301,7 @@ export class GrpcServiceChannel {
 }
 
 /** Returns true for commands that are small enough. Queries can have large answers. */
-function canSendCallOverStream({ isCommand }: ProtoOperation, { json = '' }: RequestMessage): boolean {
+function canSendCallOverStream({ isCommand }: ProtoOperation, { json = '' }: GrpcRequestMessage): boolean {
   return isCommand && json.length <= MAX_STREAMED_JSON_LENGTH;
 }
 

@@ -24,7 +24,7 @@ import {
   type GrpcLimits,
   type GrpcServerTls,
   createKeepaliveOptions,
-  createMessageSizeOptions,
+  createGrpcMessageSizeOptions,
   readClientRequestIdsFromMetadata,
   createTokenCheckInterceptor,
 } from './grpc-options.ts';
@@ -39,8 +39,8 @@ import {
   type LoadedProto,
   loadProto,
   type Parts,
-  type RequestMessage,
-  type ServiceProto,
+  type GrpcRequestMessage,
+  type GrpcServiceProtoFile,
 } from './service-protos.ts';
 
 /**
@@ -48,10 +48,10 @@ import {
  * that callers canceled or abandoned. Within these turns (measured) the server reads the cancellation or the end of the
  * connection, so that such requests do not start.
  */
-const EVENT_LOOP_TURNS_BEFORE_OPERATION = 3;
+const EVENT_LOOP_TURNS_AWAITED_BEFORE_OPERATION = 3;
 
 export interface GrpcServiceServerOptions {
-  readonly proto: ServiceProto;
+  readonly proto: GrpcServiceProtoFile;
   /** Address to listen on, `host:port`. */
   readonly address: string;
   /** Token that callers must send. */
@@ -82,8 +82,8 @@ export class GrpcServiceServer {
     this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
     this.callStreams = new CallStreamHandler({
       rpcs: new Map(this.loaded.parts.flatMap(({ rpcs }) => rpcs.map((rpc) => [rpc.name, rpc]))),
-      answerCall: (method, request, origin) => this.operations.answerOperationCall(method, request, origin),
-      turnsBeforeStart: EVENT_LOOP_TURNS_BEFORE_OPERATION,
+      answerCall: (method, request, origin) => this.operations.executeGrpcOperationCall(method, request, origin),
+      turnsBeforeStart: EVENT_LOOP_TURNS_AWAITED_BEFORE_OPERATION,
     });
     const help = 'Calls from other services that this process has not answered yet.';
     options.metrics.createGauge('command_server_calls', help, [], () => this.operations.depth);
@@ -102,8 +102,8 @@ export class GrpcServiceServer {
     const { address, token, tls, logger, proto } = this.options;
     // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
-    const bytes = createMessageSizeOptions(this.limits);
-    const module = { module: OperationsModule, controllers: [this.createController()] };
+    const bytes = createGrpcMessageSizeOptions(this.limits);
+    const module = { module: OperationsModule, controllers: [this.createControllerClassForGrpcServer()] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: createNestLogger(logger),
       abortOnError: false,
@@ -128,7 +128,7 @@ export class GrpcServiceServer {
   }
 
   /** Directs callers to other replicas, and waits for running calls for a limited time. */
-  async closeServer(): Promise<void> {
+  async drainAndCloseGrpcServer(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
       this.options.logger.warn(
@@ -143,7 +143,7 @@ export class GrpcServiceServer {
   }
 
   /** Creates a controller class for the operations of this process and for calls over streams. */
-  private createController(): Type {
+  private createControllerClassForGrpcServer(): Type {
     const controller = createGrpcController(this.loaded, this.operations);
     const value = (call: ServerDuplexStream<CallBatch, AnswerBatch>) => this.callStreams.serveCallStream(call);
     addControllerMethod(
@@ -214,23 +214,23 @@ function addControllerMethod(controller: Type, name: string, value: unknown, dec
 
 function createGrpcHandler(name: string, operations: OperationRegistry) {
   return async (
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     metadata: Metadata,
-    call: ServerUnaryCall<RequestMessage, OperationAnswerMessage>,
+    call: ServerUnaryCall<GrpcRequestMessage, OperationAnswerMessage>,
   ): Promise<OperationAnswerMessage> => {
-    for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_OPERATION; turn += 1) await setImmediate();
+    for (let turn = 0; turn < EVENT_LOOP_TURNS_AWAITED_BEFORE_OPERATION; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.answerOperationCall(name, request, readClientRequestIdsFromMetadata(metadata));
+    return operations.executeGrpcOperationCall(name, request, readClientRequestIdsFromMetadata(metadata));
   };
 }
 
 /** Returns a handler whose response is a stream of messages until the operation ends or the caller is gone. */
 function createStreamHandler(name: string, operations: OperationRegistry) {
   return (
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     _metadata: Metadata,
-    call: ServerWritableStream<RequestMessage, OperationAnswerMessage>,
+    call: ServerWritableStream<GrpcRequestMessage, OperationAnswerMessage>,
   ): Observable<OperationAnswerMessage> =>
     createMessageStream(call, (send, ending) => operations.runStreamedOperation(name, request, send, ending));
 }

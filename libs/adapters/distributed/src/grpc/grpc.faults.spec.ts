@@ -84,7 +84,7 @@ describe.each([
     };
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startGrpcServerForTest(things, { address, ...options });
-    closing.push(() => server.closeServer());
+    closing.push(() => server.drainAndCloseGrpcServer());
     const link = await FaultyProxy.openFaultyLink(await findFreePort(), Number(address.split(':')[1]));
     closing.push(() => link.cutAndRefuseConnections());
     const replica: Replica = { name, address, server, link, done };
@@ -233,7 +233,7 @@ describe.each([
         answers.push(channel.call('hold'));
         expect(new Set(held)).toEqual(new Set(['one', 'two']));
       });
-      const closed = one.server.closeServer();
+      const closed = one.server.drainAndCloseGrpcServer();
       await eventually(async () => {
         const names = await Promise.all(Array.from({ length: 6 }, () => channel.call('note')));
         expect(names).toEqual(Array(6).fill('two'));
@@ -247,7 +247,7 @@ describe.each([
       const channel = channelTo([one, two]);
       const calls = callOnAndOn(channel);
       await eventually(() => expect(one.done.length).toBeGreaterThan(50));
-      await one.server.closeServer();
+      await one.server.drainAndCloseGrpcServer();
       const before = two.done.length;
       await eventually(() => expect(two.done.length).toBeGreaterThan(before + 50));
       await calls.stop();
@@ -271,7 +271,7 @@ describe.each([
     const answer = channel.call('holdFirst');
     await eventually(() => expect(firsts).toHaveLength(1));
     const [closed, other] = firsts[0] === one ? [one, two] : [two, one];
-    await closed.server.closeServer();
+    await closed.server.drainAndCloseGrpcServer();
     expect(await answer).toBe(other.name);
   });
 
@@ -294,7 +294,7 @@ describe.each([
     for (const name of ['v1', 'v2', 'v3']) {
       const before = replica;
       await eventually(() => expect(before.done.length).toBeGreaterThan(20));
-      await replica.server.closeServer();
+      await replica.server.drainAndCloseGrpcServer();
       replica = await startReplica(name, {}, port);
       replicas.push(replica);
     }
@@ -448,7 +448,7 @@ describe.each([
     await eventually(() => expect(held).toEqual(['one']));
     expect(await late).toBeInstanceOf(UnavailableError);
     const ends: string[] = [];
-    const closed = replica.server.closeServer().then(() => ends.push('closed'));
+    const closed = replica.server.drainAndCloseGrpcServer().then(() => ends.push('closed'));
     await eventually(async () => expect(await errorOf(channel.call('note', {}, 100))).toBeInstanceOf(UnavailableError));
     ends.push('released');
     released.resolve(null);

@@ -72,7 +72,7 @@ describe('a streamed operation', () => {
   });
   afterEach(async () => {
     await channel.closeChannel();
-    await server.closeServer();
+    await server.drainAndCloseGrpcServer();
     await link.cutAndRefuseConnections();
   });
 
@@ -145,7 +145,7 @@ describe('a streamed operation', () => {
 
   it('ends when the server closes, which does not wait for it', async () => {
     const { ended, operation } = await startFollowing();
-    await server.closeServer();
+    await server.drainAndCloseGrpcServer();
     expect(operation.signal.aborted).toBe(true);
     await ended.catch((error: unknown) => expect(error).toBeInstanceOf(UnavailableError));
   });

@@ -4,9 +4,9 @@ import { RpcException } from '@nestjs/microservices';
 import { EMPTY, fromEvent, Observable, takeUntil } from 'rxjs';
 import {
   type OperationAnswerMessage,
-  parseAnswerMessage,
-  type RequestMessage,
-  toAnswerMessage,
+  readAnswerResultOrThrow,
+  type GrpcRequestMessage,
+  toGrpcAnswerMessage,
 } from './service-protos.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function receiveStreamedMessages(
 ): Promise<void> {
   if (signal.aborted) return;
   const messages = stream.pipe(takeUntil(fromEvent(signal, 'abort')));
-  await messages.forEach((message) => onMessage(parseAnswerMessage(message)));
+  await messages.forEach((message) => onMessage(readAnswerResultOrThrow(message)));
 }
 
 /** Sends a message of a streamed response. Resolves when the caller can take another message, or is gone. */
@@ -33,14 +33,14 @@ export type SendMessage = (message: unknown) => Promise<void>;
  * @param run performs the operation; `ending` aborts when the caller is gone
  */
 export function createMessageStream(
-  call: ServerWritableStream<RequestMessage, OperationAnswerMessage>,
+  call: ServerWritableStream<GrpcRequestMessage, OperationAnswerMessage>,
   run: (send: SendMessage, ending: AbortController) => Promise<void>,
 ): Observable<OperationAnswerMessage> {
   return new Observable((caller) => {
     const ending = new AbortController();
     let draining: Promise<unknown> | undefined;
     const send = async (message: unknown) => {
-      caller.next(toAnswerMessage(message));
+      caller.next(toGrpcAnswerMessage(message));
       if (!call.writableNeedDrain) return;
       // Rejects when the caller is gone, and the operation then ends too.
       draining ??= once(call, 'drain', { signal: ending.signal }).catch(() => undefined);

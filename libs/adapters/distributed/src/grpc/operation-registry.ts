@@ -7,9 +7,9 @@ import {
   type LoadedProto,
   type Parts,
   parseGrpcRequest,
-  type RequestMessage,
-  toAnswerMessage,
-  toErrorAnswerMessage,
+  type GrpcRequestMessage,
+  toGrpcAnswerMessage,
+  convertErrorToGrpcAnswerMessage,
 } from './service-protos.ts';
 
 /** An operation. The listener and the signal are only for streamed operations. */
@@ -51,13 +51,13 @@ export class OperationRegistry {
   }
 
   /** Performs one call. Never rejects. @param name name of the rpc */
-  async answerOperationCall(
+  async executeGrpcOperationCall(
     name: string,
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     origin: Partial<CausingRequest>,
   ): Promise<OperationAnswerMessage> {
     const bytes = Buffer.byteLength(request.json ?? '');
-    return this.running.countRunningGrpcCall(this.runOperation(name, request, origin, bytes), bytes);
+    return this.running.countRunningGrpcCall(this.runGrpcOperationAndLogOutcome(name, request, origin, bytes), bytes);
   }
 
   /**
@@ -66,15 +66,15 @@ export class OperationRegistry {
    */
   async runStreamedOperation(
     name: string,
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     onMessage: SendMessage,
     ending: AbortController,
   ): Promise<void> {
     this.streams.add(ending);
     try {
-      await this.findOperation(name, 0)(parseGrpcRequest(request), onMessage, ending.signal);
+      await this.getGrpcOperationOrThrowIfBusy(name, 0)(parseGrpcRequest(request), onMessage, ending.signal);
     } catch (error) {
-      const isExpected = toErrorAnswerMessage(error) !== undefined;
+      const isExpected = convertErrorToGrpcAnswerMessage(error) !== undefined;
       if (isExpected) this.logger.info({ method: name, reason: String(error) }, 'command server: a stream was refused');
       else this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
       throw error;
@@ -93,9 +93,9 @@ export class OperationRegistry {
     await this.running.waitForRunningGrpcCalls();
   }
 
-  private async runOperation(
+  private async runGrpcOperationAndLogOutcome(
     name: string,
-    request: RequestMessage,
+    request: GrpcRequestMessage,
     origin: Partial<CausingRequest>,
     requestBytes: number,
   ): Promise<OperationAnswerMessage> {
@@ -108,7 +108,9 @@ export class OperationRegistry {
       this.logger.info({ ...about, outcome, duration_ms }, 'call');
     };
     try {
-      const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseGrpcRequest(request)));
+      const answer = toGrpcAnswerMessage(
+        await this.getGrpcOperationOrThrowIfBusy(name, requestBytes)(parseGrpcRequest(request)),
+      );
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
         throw new Error(
           `the response to this call is larger than ${this.limits.maxAnswerBytes} bytes, the limit of this server`,
@@ -117,7 +119,7 @@ export class OperationRegistry {
       ended('answered');
       return answer;
     } catch (error) {
-      const answer = toErrorAnswerMessage(error);
+      const answer = convertErrorToGrpcAnswerMessage(error);
       ended(Object.keys(answer ?? {})[0] ?? 'failed');
       if (answer !== undefined) return answer;
       this.logger.error({ ...about, err: error }, 'command server: an operation failed');
@@ -126,7 +128,7 @@ export class OperationRegistry {
   }
 
   /** Returns the operation if a call of this size may start. @throws BusyError */
-  private findOperation(name: string, requestBytes: number): Operation {
+  private getGrpcOperationOrThrowIfBusy(name: string, requestBytes: number): Operation {
     this.running.throwIfTooManyCalls(this.loaded.proto.name, requestBytes, this.streams.size);
     const operation = this.operations.get(name);
     if (operation === undefined) throw new Error(`this process does not implement the operation ${name}`);

@@ -36,7 +36,7 @@ describe('a tool that uses only server reflection', () => {
   afterAll(async () => {
     client.closeClient();
     stranger.closeClient();
-    await server.closeServer();
+    await server.drainAndCloseGrpcServer();
   });
 
   it('finds the services', async () => {
@@ -48,7 +48,7 @@ describe('a tool that uses only server reflection', () => {
   it.each(['Shipments', 'Events'])(
     'receives all of %s in one file, because imports would not be resolved',
     async (service) => {
-      expect(await client.listProtoFileDescriptors(`tracking.v1.${service}`)).toHaveLength(1);
+      expect(await client.fetchProtoFileDescriptors(`tracking.v1.${service}`)).toHaveLength(1);
     },
   );
 
@@ -56,22 +56,24 @@ describe('a tool that uses only server reflection', () => {
     const fields = { id: 'c1', at: '2026-01-01T00:00:00.000Z', workspace_id: 'ws_1', environment: 'test' };
     const actor = { type: 'user', id: 'usr_1' };
     const request = { ...fields, actor, json: '{"fields":{"external_id":"PO-1"}}' };
-    const answer = (await client.callOperation('tracking.v1.Shipments', 'UpsertShipment', request)) as {
+    const answer = (await client.callGrpcOperationByReflection('tracking.v1.Shipments', 'UpsertShipment', request)) as {
       readonly json: string;
     };
     expect(JSON.parse(answer.json)).toEqual({
       operation: 'upsertShipment',
       request: { ...fields, actor, fields: { external_id: 'PO-1' } },
     });
-    expect(await client.callOperation('tracking.v1.Events', 'Head', {})).toEqual({
+    expect(await client.callGrpcOperationByReflection('tracking.v1.Events', 'Head', {})).toEqual({
       json: JSON.stringify({ operation: 'head', request: {} }),
     });
   });
 
   it('reads a refusal', async () => {
-    expect(await client.callOperation('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual({
-      refused: { code: 'not_found', message: 'The shipment does not exist.' },
-    });
+    expect(await client.callGrpcOperationByReflection('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual(
+      {
+        refused: { code: 'not_found', message: 'The shipment does not exist.' },
+      },
+    );
   });
 
   it('receives nothing without the token', async () => {

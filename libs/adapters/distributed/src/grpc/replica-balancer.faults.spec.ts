@@ -32,7 +32,7 @@ describe('routed calls', () => {
       { note: () => Promise.resolve(name) },
       { address: `127.0.0.1:${port}` },
     );
-    closing.push(() => server.closeServer());
+    closing.push(() => server.drainAndCloseGrpcServer());
     const link = await FaultyProxy.openFaultyLink(linkPort ?? (await findFreePort()), port);
     closing.push(() => link.cutAndRefuseConnections());
     return { name, link };
@@ -122,7 +122,7 @@ describe('routed calls', () => {
         { note: () => Promise.resolve(host) },
         { address: `${host}:${port}` },
       );
-      closing.push(() => server.closeServer());
+      closing.push(() => server.drainAndCloseGrpcServer());
     }
     let hosts = ['127.0.0.1'];
     const lookUp = jest
@@ -176,5 +176,5 @@ it('counts the running calls of all channels of a process in one gauge', async (
   await Promise.all(calls);
   expect(metrics.getMetricValue('command_channel_calls')).toBe(0);
   await Promise.all(channels.map((channel) => channel.closeChannel()));
-  await server.closeServer();
+  await server.drainAndCloseGrpcServer();
 });

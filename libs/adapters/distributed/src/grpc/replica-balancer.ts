@@ -4,7 +4,7 @@ import { computeRendezvousScore, monotonicMs } from '@tracking/resilience';
 /** Name of the load balancing policy in the service configuration of a channel. */
 const REPLICA_BALANCER_NAME = 'tracking_replicas';
 /** Metadata of a call that selects the replica. All callers send the calls with the same key to the same replica. */
-const REPLICA_ROUTING_METADATA_KEY = 'routing-key';
+const ROUTING_KEY_METADATA_NAME = 'routing-key';
 /**
  * Milliseconds without a response after which a replica with running calls gets no further calls, as long as another
  * replica responds.
@@ -29,7 +29,7 @@ export interface SelectedReplica {
   /** Address, by which all callers know the replica. */
   readonly name: string;
   /** Counts a running request. Returns a function to call when the request has ended. */
-  recordRequestStart(): (isAnswered: boolean) => void;
+  trackRunningRequestUntilEnd(): (isAnswered: boolean) => void;
 }
 
 /** Pickers of ready replicas, by the name of their channel. */
@@ -46,7 +46,7 @@ export function createBalancingConfig(channelName: string): string {
 }
 
 export function addRoutingKeyToCall(metadata: Metadata, key: string): void {
-  metadata.set(REPLICA_ROUTING_METADATA_KEY, key);
+  metadata.set(ROUTING_KEY_METADATA_NAME, key);
 }
 
 /** A replica of a service, with the calls that it has not answered. */
@@ -74,7 +74,7 @@ class ServiceReplica implements SelectedReplica {
     return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_REPLICA_SILENCE_MS;
   }
 
-  recordRequestStart(): (isAnswered: boolean) => void {
+  trackRunningRequestUntilEnd(): (isAnswered: boolean) => void {
     const call = { at: monotonicMs() };
     this.callStarts.add(call);
     return (isAnswered) => {
@@ -87,12 +87,12 @@ class ServiceReplica implements SelectedReplica {
   pickReplicaForCall(args: experimental.PickArgs): experimental.PickResult {
     const picked = this.pickConnectionForLongCall(args);
     if (picked.pickResultType !== experimental.PickResultType.COMPLETE) return picked;
-    let endRequest: ReturnType<typeof this.recordRequestStart> | undefined;
+    let endRequest: ReturnType<typeof this.trackRunningRequestUntilEnd> | undefined;
     return {
       ...picked,
       onCallStarted: () => {
         picked.onCallStarted?.();
-        endRequest = this.recordRequestStart();
+        endRequest = this.trackRunningRequestUntilEnd();
       },
       onCallEnded: (code, details, metadata) => {
         picked.onCallEnded?.(code, details, metadata);
@@ -117,7 +117,7 @@ class ReplicaPicker implements experimental.Picker {
 
   pick(args: experimental.PickArgs): experimental.PickResult {
     const [name] = args.metadata.get(REPLICA_NAME_METADATA_KEY);
-    const [key] = args.metadata.get(REPLICA_ROUTING_METADATA_KEY);
+    const [key] = args.metadata.get(ROUTING_KEY_METADATA_NAME);
     const picked =
       name !== undefined
         ? this.replicas.find((replica) => replica.name === name)?.pickConnectionForLongCall(args)
@@ -189,7 +189,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     if (!(config instanceof ReplicaBalancingConfig)) return false;
     this.channelName = config.channelName;
     if (!endpoints.ok) {
-      if (this.replicas.size === 0) this.reportNoUsableReplica(endpoints.error);
+      if (this.replicas.size === 0) this.failChannelWithoutUsableReplica(endpoints.error);
       return true;
     }
     // Balancers of new replicas report their state before all replicas are known.
@@ -203,7 +203,8 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     );
     for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
     this.isUpdating = false;
-    if (this.replicas.size === 0) this.reportNoUsableReplica({ details: `the service has no addresses: ${note}` });
+    if (this.replicas.size === 0)
+      this.failChannelWithoutUsableReplica({ details: `the service has no addresses: ${note}` });
     else this.updateChannelState();
     return true;
   }
@@ -266,12 +267,12 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     if (ready.length > 0) this.setChannelState(connectivityState.READY, new ReplicaPicker(ready, first));
     else if (hasState(connectivityState.CONNECTING) || hasState(connectivityState.IDLE))
       this.setChannelState(connectivityState.CONNECTING, new experimental.QueuePicker(this));
-    else this.reportNoUsableReplica({ details: `no replica can be reached: ${this.lastError}` });
+    else this.failChannelWithoutUsableReplica({ details: `no replica can be reached: ${this.lastError}` });
     for (const { balancer } of replicas)
       if (balancer.getConnectivityState() === connectivityState.IDLE) balancer.exitIdle();
   }
 
-  private reportNoUsableReplica(failure: Partial<StatusObject>): void {
+  private failChannelWithoutUsableReplica(failure: Partial<StatusObject>): void {
     const picker = new experimental.UnavailablePicker(failure);
     this.setChannelState(connectivityState.TRANSIENT_FAILURE, picker, failure.details);
   }

@@ -4,24 +4,24 @@ import { DomainError, type FieldError, PreconditionFailedError } from '@tracking
 import { BusyError, type CausingRequest, UnavailableError } from '@tracking/ports';
 
 /** The operations of a process: a .proto file with a gRPC service for each part. */
-export interface ServiceProto {
+export interface GrpcServiceProtoFile {
   /** Name of the process for operators: `shipments`, `projections`, `webhooks`. */
   readonly name: string;
   readonly package: string;
   readonly path: string;
 }
 
-export const SHIPMENTS_PROTO: ServiceProto = {
+export const SHIPMENTS_PROTO: GrpcServiceProtoFile = {
   name: 'shipments',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('shipments.proto', import.meta.url)),
 };
-export const PROJECTIONS_PROTO: ServiceProto = {
+export const PROJECTIONS_PROTO: GrpcServiceProtoFile = {
   name: 'projections',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('projections.proto', import.meta.url)),
 };
-export const WEBHOOKS_PROTO: ServiceProto = {
+export const WEBHOOKS_PROTO: GrpcServiceProtoFile = {
   name: 'webhooks',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
@@ -41,13 +41,13 @@ export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 export const MULTIPLEXED_CALLS_GRPC_SERVICE_NAME = 'Calls';
 
 export interface LoadedProto {
-  readonly proto: ServiceProto;
+  readonly proto: GrpcServiceProtoFile;
   readonly definition: PackageDefinition;
   /** The rpc of {@link MULTIPLEXED_CALLS_GRPC_SERVICE_NAME}. */
   readonly callStream: MethodDefinition<CallBatch, AnswerBatch>;
-  readonly parts: readonly LoadedProtoServicePart[];
+  readonly parts: readonly LoadedGrpcServiceAndRpcs[];
 }
-export interface LoadedProtoServicePart {
+export interface LoadedGrpcServiceAndRpcs {
   /** Name of the part, such as `Endpoints`. */
   readonly service: string;
   /** Name of the part in TypeScript, such as `endpoints`. */
@@ -67,16 +67,16 @@ export interface ProtoOperation {
   readonly isCommand: boolean;
   /** True if the response is a stream of messages. */
   readonly isStreamed: boolean;
-  readonly serializeRequest: (request: RequestMessage) => Buffer;
-  readonly deserializeRequest: (bytes: Buffer) => RequestMessage;
+  readonly serializeRequest: (request: GrpcRequestMessage) => Buffer;
+  readonly deserializeRequest: (bytes: Buffer) => GrpcRequestMessage;
 }
 /** Field types of a request's message: text, or a message of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 
 /** Loads a .proto file. @throws Error if it is invalid */
-export function loadProto(proto: ServiceProto): LoadedProto {
+export function loadProto(proto: GrpcServiceProtoFile): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
-  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedProtoServicePart[] => {
+  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedGrpcServiceAndRpcs[] => {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
@@ -87,7 +87,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
       const isCommand = fields.has('id');
       return {
         method,
-        operation: toCamelCase(method),
+        operation: lowerCaseFirstLetter(method),
         name: `${service}/${method}`,
         fields,
         isCommand,
@@ -96,7 +96,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
         deserializeRequest: requestDeserialize as ProtoOperation['deserializeRequest'],
       };
     });
-    return [{ service, name: toCamelCase(service), rpcs }];
+    return [{ service, name: lowerCaseFirstLetter(service), rpcs }];
   });
   const { Run: callStream } = definition[`${proto.package}.${MULTIPLEXED_CALLS_GRPC_SERVICE_NAME}`] as unknown as {
     readonly Run: LoadedProto['callStream'];
@@ -105,12 +105,12 @@ export function loadProto(proto: ServiceProto): LoadedProto {
 }
 
 /** Returns the names of the operations in the .proto file, grouped by service part, in the order of the file. */
-export function listProtoOperations(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
+export function listProtoOperations(proto: GrpcServiceProtoFile): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
 }
 
-const toCamelCase = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+const lowerCaseFirstLetter = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
 
 interface DescriptorProto {
   readonly field: readonly { readonly name: string; readonly type: string; readonly typeName: string }[];
@@ -130,7 +130,7 @@ function readProtoMessageFields({ field: fields }: DescriptorProto, definition: 
 }
 
 /** A request of any operation: the fields of its message, and all other fields as JSON. */
-export interface RequestMessage {
+export interface GrpcRequestMessage {
   readonly json?: string;
   readonly [field: string]: unknown;
 }
@@ -178,7 +178,7 @@ export interface AnswerBatch {
 }
 
 /** Creates the message of a request. Values that its fields cannot represent are sent as JSON. */
-export function toGrpcRequestMessage(request: object, fields: MessageFields): RequestMessage {
+export function toGrpcRequestMessage(request: object, fields: MessageFields): GrpcRequestMessage {
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
@@ -199,17 +199,17 @@ function isMessageOfKnownTextFields(value: unknown, fields: ReadonlySet<string>)
 }
 
 /** Reads the request from its gRPC message. @throws SyntaxError if `json` is invalid */
-export function parseGrpcRequest({ json, ...fields }: RequestMessage): object {
+export function parseGrpcRequest({ json, ...fields }: GrpcRequestMessage): object {
   // gRPC sets `json` to an empty text if the sender left the field out.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
 }
 
-export function toAnswerMessage(answer: unknown): OperationAnswerMessage {
+export function toGrpcAnswerMessage(answer: unknown): OperationAnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
 /** Returns the error message for the caller; undefined if the service must not reveal its details. */
-export function toErrorAnswerMessage(error: unknown): OperationAnswerMessage | undefined {
+export function convertErrorToGrpcAnswerMessage(error: unknown): OperationAnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
     const version = error instanceof PreconditionFailedError ? error.version : null;
@@ -224,7 +224,7 @@ export function toErrorAnswerMessage(error: unknown): OperationAnswerMessage | u
  * Returns the result in an answer. @throws the error that the service sent, or a plain Error if the service keeps its
  * details private
  */
-export function parseAnswerMessage({ json, refused, unavailable, busy, failed }: OperationAnswerMessage): unknown {
+export function readAnswerResultOrThrow({ json, refused, unavailable, busy, failed }: OperationAnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw convertRefusalToDomainError(refused);
   if (unavailable !== undefined) throw new UnavailableError(unavailable.engine, unavailable.message);

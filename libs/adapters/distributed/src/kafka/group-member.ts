@@ -123,7 +123,7 @@ export class KafkaGroupMember {
     } catch (error) {
       this.countRetry('consuming');
       this.reporter.reportRetryFailure(describeKafkaFailure(error));
-      for (const work of this.inHand.values()) work.preventOffsetCommits();
+      for (const work of this.inHand.values()) work.stopOffsetCommitsOfLostPartition();
       if (this.assignedAs === '') throw error;
     } finally {
       client.destroyKafkaClient();
@@ -194,7 +194,7 @@ export class KafkaGroupMember {
   /** A changed member id means that other members may have owned the partitions meanwhile. */
   private onGroupJoined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
-      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventOffsetCommits();
+      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.stopOffsetCommitsOfLostPartition();
     }
     this.assignedAs = memberId;
     this.assigned = partitions;
@@ -245,7 +245,7 @@ export class KafkaGroupMember {
 
   /** Ends the consumer. The next one starts at the committed offsets. */
   private endFailedConsumer(reason: unknown): void {
-    for (const work of this.inHand.values()) work.preventOffsetCommits();
+    for (const work of this.inHand.values()) work.stopOffsetCommitsOfLostPartition();
     this.crash(reason);
   }
 

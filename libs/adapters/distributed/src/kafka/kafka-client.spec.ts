@@ -16,7 +16,7 @@ describe('LostResponseCounter', () => {
     expect(lost.exceedThreshold).toBe(false);
     for (const [index, count] of counts.entries()) {
       if (index > 0) jest.advanceTimersByTime(apartMs);
-      lost.countLostResponse(count);
+      lost.countResponsesLostWithConnection(count);
     }
     expect(lost.exceedThreshold).toBe(many);
     jest.advanceTimersByTime(10_000);

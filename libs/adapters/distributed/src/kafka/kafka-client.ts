@@ -14,7 +14,7 @@ import {
   patchKafkaConnections,
   patchKafkaConsumerGroups,
   patchKafkaRequestQueues,
-  RESPONSES_LOST_EVENT,
+  RESPONSES_LOST_SOCKET_EVENT,
 } from './kafkajs-patches.ts';
 
 export const DEFAULT_KAFKA_LIMITS: KafkaLimits = {
@@ -186,7 +186,10 @@ export class KafkaClient {
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, SOCKET_KEEP_ALIVE_DELAY_MS);
     this.sockets.add(socket);
-    socket.on(RESPONSES_LOST_EVENT, (count: number) => this.destroyed.aborted || this.lost.countLostResponse(count));
+    socket.on(
+      RESPONSES_LOST_SOCKET_EVENT,
+      (count: number) => this.destroyed.aborted || this.lost.countResponsesLostWithConnection(count),
+    );
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }
@@ -197,7 +200,7 @@ export class LostResponseCounter {
   /** Monotonic times of the latest lost responses. */
   private times: number[] = [];
 
-  countLostResponse(count: number): void {
+  countResponsesLostWithConnection(count: number): void {
     const now = performance.now();
     this.times = [...this.times, ...Array.from({ length: Math.min(count, LOST_RESPONSES_THRESHOLD) }, () => now)].slice(
       -LOST_RESPONSES_THRESHOLD,

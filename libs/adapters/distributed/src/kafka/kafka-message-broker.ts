@@ -165,7 +165,7 @@ class KafkaTopicAdmin {
   ) {}
 
   async ensureTopicsExist(topics: readonly TopicSpec[]): Promise<void> {
-    await this.queryCluster(async (admin, signal) => {
+    await this.runKafkaAdminQuery(async (admin, signal) => {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
       if (missing.length > 0) {
@@ -207,12 +207,12 @@ class KafkaTopicAdmin {
 
   /** Returns the offset after the last message of each partition. */
   async readEndOffsets(topic: string): Promise<readonly number[]> {
-    const ends = await this.queryCluster((admin) => admin.fetchTopicOffsets(topic));
+    const ends = await this.runKafkaAdminQuery((admin) => admin.fetchTopicOffsets(topic));
     return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
   }
 
   async readConsumerLag(topic: string, groupId: string): Promise<number> {
-    return this.queryCluster(async (admin) => {
+    return this.runKafkaAdminQuery(async (admin) => {
       const [ends, [committed]] = await Promise.all([
         admin.fetchTopicOffsets(topic),
         admin.fetchOffsets({ groupId, topics: [topic] }),
@@ -244,7 +244,7 @@ class KafkaTopicAdmin {
   }
 
   /** Runs a query on a shared connection, and opens a new connection after an error. */
-  private async queryCluster<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
+  private async runKafkaAdminQuery<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const connection = (this.connection ??= this.connectAdmin());
     try {

@@ -20,7 +20,7 @@ import {
   SYNC_GROUP_API_KEY,
 } from '../../test/kafka/cutting-proxy.ts';
 import { KafkaTestNode } from '../../test/kafka/kafka-engine.ts';
-import { openKafkaBroker } from '../../test/kafka/kafka-subject.ts';
+import { openKafkaMessageBrokerForTest } from '../../test/kafka/kafka-subject.ts';
 import { MessageLossChecker, createBrokerMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaLimits } from './kafka-client.ts';
@@ -69,7 +69,7 @@ function faults(engines: string): void {
   });
 
   const open = (limits: Partial<KafkaLimits> = {}, at = brokers) => {
-    const broker = openKafkaBroker(at, limits);
+    const broker = openKafkaMessageBrokerForTest(at, limits);
     opened.push(broker);
     return broker;
   };
@@ -80,7 +80,9 @@ function faults(engines: string): void {
   };
   const publishFromFour = (broker: KafkaMessageBroker, batches: number) =>
     Promise.all(
-      ['a', 'b', 'c', 'd'].map((name) => ledger.publishBatches(broker, topic, { name, batches, perBatch: 10 })),
+      ['a', 'b', 'c', 'd'].map((name) =>
+        ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name, batches, perBatch: 10 }),
+      ),
     );
   const expectAllDelivered = async () => {
     await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
@@ -109,7 +111,7 @@ function faults(engines: string): void {
     const publishSingly = (broker: KafkaMessageBroker, writers: number, each: number) =>
       Promise.all(
         Array.from({ length: writers }, (_, n) =>
-          ledger.publishBatches(broker, topic, { name: `w${n}`, batches: each, perBatch: 1 }),
+          ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name: `w${n}`, batches: each, perBatch: 1 }),
         ),
       );
 
@@ -135,7 +137,11 @@ function faults(engines: string): void {
           UnavailableError,
         );
         proxy.stopCuttingResponses();
-        await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
+        await ledger.publishTestBatchesUntilAcknowledged(broker, topic, {
+          name: `after-${n}`,
+          batches: 5,
+          perBatch: 1,
+        });
       }
       expect(ledger.acknowledged.size).toBe(15);
       await expectAllDelivered();
@@ -146,7 +152,7 @@ function faults(engines: string): void {
       const [publisher, ...consumers] = [open({ publishTimeoutMs: 5_000 }), open(), open()];
       await make(publisher);
       for (const broker of consumers) consume(broker);
-      await ledger.publishBatches(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
       await expectAllDelivered();
       proxy.cutConnectionsDuringShareOfResponses(0.3);
       const before = proxy.cuts;
@@ -155,7 +161,7 @@ function faults(engines: string): void {
       await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(UnavailableError), DEADLINE);
       await expectAllDelivered();
       proxy.stopCuttingResponses();
-      await ledger.publishBatches(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.readConsumerLag(topic, group)).toBe(0), DEADLINE);
       for (const broker of [publisher, ...consumers]) await eventually(() => broker.checkHealth(topic), DEADLINE);
@@ -166,7 +172,7 @@ function faults(engines: string): void {
       await make(broker, 1);
       proxy.cutEveryNthResponseOfType(OFFSET_COMMIT_API_KEY, 1);
       consume(broker);
-      await ledger.publishBatches(broker, topic, { name: 'a', batches: 20, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name: 'a', batches: 20, perBatch: 10 });
       const before = proxy.cuts;
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 10), DEADLINE);
       proxy.stopCuttingResponses();
@@ -279,7 +285,11 @@ function faults(engines: string): void {
         await engine.killAndRestart();
         isOver = true;
         await load;
-        await ledger.publishBatches(publisher, topic, { name: `after-${restart}`, batches: 4, perBatch: 10 });
+        await ledger.publishTestBatchesUntilAcknowledged(publisher, topic, {
+          name: `after-${restart}`,
+          batches: 4,
+          perBatch: 10,
+        });
         await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
       }
     });
@@ -321,7 +331,7 @@ function faults(engines: string): void {
     it('keeps a member whose batch takes longer than its session, and delivers nothing twice', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 1);
-      await ledger.publishBatches(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
       let isFenced = false;
       consume(broker, async (messages, fenced) => {
         if (ledger.deliveries.length === 0) await waitPastConsumerSession(6_000);
@@ -359,7 +369,7 @@ function faults(engines: string): void {
     it('commits nothing that a failing handler received, and lets it fail as long as it does', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 2);
-      await ledger.publishBatches(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
       // With growing pauses, this takes about as long as a session.
       const most = 8;
       const failures = new Map<number, number>();
@@ -519,7 +529,7 @@ function faults(engines: string): void {
       await make(broker);
       const after = await eventually(() => broker.countPublishedMessages(topic), DEADLINE);
       expect(after.some((count, partition) => count < (before[partition] ?? 0))).toBe(true);
-      await ledger.publishBatches(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
+      await ledger.publishTestBatchesUntilAcknowledged(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
       await expectAllDelivered();
     });
   });

@@ -8,7 +8,7 @@ import {
   patchKafkaConnections,
   patchKafkaConsumerGroups,
   patchKafkaRequestQueues,
-  RESPONSES_LOST_EVENT,
+  RESPONSES_LOST_SOCKET_EVENT,
 } from './kafkajs-patches.ts';
 
 interface TestedConnection {
@@ -60,7 +60,7 @@ describe('a connection of kafkajs', () => {
       requestTimeout: 5_000,
       connectionTimeout: 1_000,
       socketFactory: ({ onConnect }: { onConnect: () => void }) =>
-        connect(port, '127.0.0.1', onConnect).on(RESPONSES_LOST_EVENT, (count: number) => (lost += count)),
+        connect(port, '127.0.0.1', onConnect).on(RESPONSES_LOST_SOCKET_EVENT, (count: number) => (lost += count)),
     });
   });
   afterEach(async () => {

@@ -4,14 +4,14 @@ import { retry } from '@tracking/resilience';
 
 const LENGTH_PREFIX_BYTES = 4;
 /** Name of the event that a broken socket emits with the number of its lost responses. */
-export const RESPONSES_LOST_EVENT = 'responses lost';
+export const RESPONSES_LOST_SOCKET_EVENT = 'responses lost';
 /** Names of the socket events that kafkajs listens to. */
 const SOCKET_EVENT_NAMES = ['data', 'end', 'error', 'timeout'] as const;
 const MAX_GROUP_JOIN_ATTEMPTS = 5;
 const JOIN_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
 /** Connection of kafkajs 2.2.4 to a broker. It uses a new socket after the previous one broke. */
-interface KafkaJsConnection {
+interface KafkaJsConnectionInternals {
   socket?: Socket;
   /** Received parts of an incomplete response, and the number of bytes needed to read it. */
   chunks: Buffer[];
@@ -38,9 +38,11 @@ export function patchKafkaConnections(): void {
   if (areKafkaJsConnectionsPatched) return;
   areKafkaJsConnectionsPatched = true;
   const require = createRequire(import.meta.url);
-  const { prototype } = require('kafkajs/src/network/connection.js') as { readonly prototype: KafkaJsConnection };
+  const { prototype } = require('kafkajs/src/network/connection.js') as {
+    readonly prototype: KafkaJsConnectionInternals;
+  };
   const { connect, disconnect, processData, rejectRequests } = prototype;
-  const opening = new WeakMap<KafkaJsConnection, Promise<boolean>>();
+  const opening = new WeakMap<KafkaJsConnectionInternals, Promise<boolean>>();
   prototype.connect = function () {
     const underWay = opening.get(this);
     if (underWay !== undefined) return underWay;
@@ -71,12 +73,12 @@ export function patchKafkaConnections(): void {
   };
   prototype.rejectRequests = function (error) {
     const { size } = this.requestQueue.inflight;
-    if (size > 0) this.socket?.emit(RESPONSES_LOST_EVENT, size);
+    if (size > 0) this.socket?.emit(RESPONSES_LOST_SOCKET_EVENT, size);
     rejectRequests.call(this, error);
   };
 }
 
-function destroyKafkaSocketAndClearBuffer(connection: KafkaJsConnection): void {
+function destroyKafkaSocketAndClearBuffer(connection: KafkaJsConnectionInternals): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
   connection.bytesNeeded = LENGTH_PREFIX_BYTES;

@@ -85,7 +85,7 @@ export class OrderedProducer {
         ...splitMessagesIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }),
       );
     });
-    if (!this.isSending) void this.sendWaitingMessages();
+    if (!this.isSending) void this.sendQueuedMessagesInBatches();
     return settled;
   }
 
@@ -95,12 +95,12 @@ export class OrderedProducer {
     this.disconnectProducer();
   }
 
-  private async sendWaitingMessages(): Promise<void> {
+  private async sendQueuedMessagesInBatches(): Promise<void> {
     this.isSending = true;
     // Messages that are published in one turn of the event loop form one batch.
     await setImmediate();
     for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
-      const failure = await this.retryBatchUntilDeadline(batch);
+      const failure = await this.sendMessageBatchUntilDeadline(batch);
       if (failure === undefined) for (const chunk of batch) acknowledgePublishedChunk(chunk);
       else if (failure instanceof UnavailableError) {
         // Waiting messages must not overtake failed messages that their caller may publish again.
@@ -139,7 +139,7 @@ export class OrderedProducer {
    * Sends a batch and returns the reason why it is not acknowledged. The reason is a text if the broker never accepts
    * the batch.
    */
-  private async retryBatchUntilDeadline(
+  private async sendMessageBatchUntilDeadline(
     batch: readonly ChunkOfMessages[],
   ): Promise<UnavailableError | string | undefined> {
     const { signal } = this.closing;

@@ -5,7 +5,7 @@ import {
   type BatchHandler,
   type CountRetry,
   type Logger,
-  type ReceivedMessage,
+  type ReceivedBrokerMessage,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { describeKafkaFailure, RetryLogger } from './kafka-client.ts';
@@ -36,7 +36,7 @@ interface RetriedWorkStep {
 
 interface PartitionMessageHandlerOptions {
   readonly partition: number;
-  readonly messages: readonly ReceivedMessage[];
+  readonly messages: readonly ReceivedBrokerMessage[];
   readonly handler: BatchHandler;
   readonly maxBatch: number;
   /** Signal that stops the start of further messages. */
@@ -78,7 +78,7 @@ export class PartitionMessageHandler {
   }
 
   /** Prevents further commits, because another member owns the partition. */
-  preventOffsetCommits(): void {
+  stopOffsetCommitsOfLostPartition(): void {
     this.fencing.abort();
   }
 
@@ -87,7 +87,7 @@ export class PartitionMessageHandler {
     if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
 
-  private async handleMessages(messages: readonly ReceivedMessage[]): Promise<void> {
+  private async handleMessages(messages: readonly ReceivedBrokerMessage[]): Promise<void> {
     const { maxBatch } = this.options;
     for (let at = 0; at < messages.length && !this.isStopping; at += maxBatch) {
       const batch = messages.slice(at, at + maxBatch);
@@ -159,7 +159,7 @@ export function toReceivedMessage(
   topic: string,
   partition: number,
   { key, value, headers, offset }: KafkaMessage,
-): ReceivedMessage {
+): ReceivedBrokerMessage {
   const texts = Object.entries(headers ?? {}).map(([name, text]) => [name, String(text ?? '')] as const);
   return {
     topic,

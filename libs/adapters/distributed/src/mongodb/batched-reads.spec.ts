@@ -21,7 +21,7 @@ describe('reads of single documents in one turn of the event loop', () => {
       return { documents: found.map((id) => ({ id })), isCut: found.length < stored.length };
     });
   });
-  const readAll = (ids: readonly string[]) => Promise.all(ids.map((id) => reads.readDocument(id)));
+  const readAll = (ids: readonly string[]) => Promise.all(ids.map((id) => reads.readDocumentInNextBatch(id)));
 
   it('are one query if they are few', async () => {
     expect(await readAll(['one', 'absent', 'one', 'two'])).toEqual([
@@ -42,7 +42,7 @@ describe('reads of single documents in one turn of the event loop', () => {
   it('do not wait for later queries, and do not fail with them', async () => {
     const later = Promise.withResolvers<void>();
     beforeQuery = () => (queries.length === 1 ? Promise.resolve() : later.promise);
-    const [first, ...others] = IDS.map((id) => reads.readDocument(id));
+    const [first, ...others] = IDS.map((id) => reads.readDocumentInNextBatch(id));
     expect(await first).toEqual({ id: 'd0' });
     later.reject(new Error('away'));
     const outcomes = await Promise.allSettled(others);

@@ -34,7 +34,7 @@ export class BatchedReads<T extends Document> {
     ) => Promise<DocumentsWithinByteLimit<T>>,
   ) {}
 
-  readDocument(id: string, shards?: ShardValues): Promise<T | undefined> {
+  readDocumentInNextBatch(id: string, shards?: ShardValues): Promise<T | undefined> {
     const batch = (this.batch ??= this.startReadBatch());
     batch.shards.push(shards);
     const read = batch.reads.get(id) ?? Promise.withResolvers<T | undefined>();

@@ -7,7 +7,7 @@ import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo
 import { ID_INDEX_NAME } from './mongo-indexes.ts';
 
 /** Result of a write that was refused because the id exists. */
-export const DOCUMENT_ID_CONFLICT = Symbol('id conflict');
+export const DOCUMENT_ID_CONFLICT_RESULT = Symbol('id conflict');
 /** Pauses in milliseconds between attempts. The driver itself waits until it knows a primary. */
 const RETRY_PAUSES_MS = { firstPauseMs: 25, maxPauseMs: 250 };
 
@@ -61,7 +61,7 @@ export class CollectionOperationRunner {
     return this.runOnCollection((documents) =>
       this.retryWriteUntilDone(
         async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
-        async () => isSameDocument(await documents.findOne(pickShardKeyAndId(this.spec, stored)), stored),
+        async () => hasSameDocumentContent(await documents.findOne(pickShardKeyAndId(this.spec, stored)), stored),
       ),
     );
   }
@@ -80,11 +80,11 @@ export class CollectionOperationRunner {
   }
 
   /** @throws DuplicateKeyError if another unique index than that of the id refused the write */
-  ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof DOCUMENT_ID_CONFLICT> {
+  ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof DOCUMENT_ID_CONFLICT_RESULT> {
     return written.catch((error: unknown) => {
       const index = parseViolatedIndex(error, this.spec.indexes);
       if (index === undefined) throw error;
-      if (index === ID_INDEX_NAME) return DOCUMENT_ID_CONFLICT;
+      if (index === ID_INDEX_NAME) return DOCUMENT_ID_CONFLICT_RESULT;
       throw new DuplicateKeyError(this.spec.name, index);
     });
   }
@@ -104,7 +104,7 @@ export class CollectionOperationRunner {
   }
 }
 
-function isSameDocument(found: MongoDocument | null, written: MongoDocument): boolean {
+function hasSameDocumentContent(found: MongoDocument | null, written: MongoDocument): boolean {
   if (found === null) return false;
   return Buffer.compare(BSON.serialize(found), BSON.serialize(written, { ignoreUndefined: true })) === 0;
 }

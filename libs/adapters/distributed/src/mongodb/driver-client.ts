@@ -73,7 +73,7 @@ export class MongoDriverClient {
     maxTimeMS: number,
     causalTime: LatestSeenMongoTime,
   ): Promise<R> {
-    const connected = await this.connect();
+    const connected = await this.connectToMongoOnce();
     const used = this.takeIdleSession(connected);
     const { session } = used;
     let isReusable = false;
@@ -121,7 +121,7 @@ export class MongoDriverClient {
    * Connects with the first call. After a failed first connection, the driver recovers only if the code calls `connect`
    * again.
    */
-  async connect(): Promise<MongoClient> {
+  async connectToMongoOnce(): Promise<MongoClient> {
     this.connecting ??= this.client.connect();
     try {
       return await this.connecting;

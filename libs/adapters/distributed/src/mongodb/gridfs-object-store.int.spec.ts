@@ -23,7 +23,7 @@ describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
     let store: GridfsObjectStore;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoEngine(enginesDir);
+      engine = await MongoEngine.createMongoServerForTest(enginesDir);
       await engine.startEngine();
     });
     beforeEach(() => void (store = new GridfsObjectStore(connect())));

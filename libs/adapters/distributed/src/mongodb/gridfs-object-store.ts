@@ -63,7 +63,7 @@ export class GridfsObjectStore implements ObjectStore {
       throw error;
     }
     const sha256 = hash.digest('hex');
-    await this.finishUpload({
+    await this.finishGridfsObjectUploadOrThrow({
       _id: id,
       length: sizeBytes,
       chunkSize: GRIDFS_CHUNK_BYTES,
@@ -165,7 +165,7 @@ export class GridfsObjectStore implements ObjectStore {
     throw new ObjectExistsError(id);
   }
 
-  private async finishUpload(file: GridfsFileRecord): Promise<void> {
+  private async finishGridfsObjectUploadOrThrow(file: GridfsFileRecord): Promise<void> {
     const { _id } = file;
     const underWay = { _id, isGivenUp: false };
     const late = { $set: { at: new Date() } };

@@ -49,7 +49,7 @@ export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 
 }
 
 /** Beats of the other members, as this process observed them on its own clock. */
-export class MemberObservations {
+export class LeaseMemberHeartbeatObservations {
   /** Members as last read, and the time since when they were silent, which excludes long pauses between reads. */
   private seen = new Map<string, { readonly document: MemberDocument; readonly since: number }>();
   private readAt = -Infinity;
@@ -100,7 +100,7 @@ export interface LeaseGroupMembershipOptions {
 /** This process as a member: one document whose beat shows the other members that the process is alive. */
 export class MongoLeaseGroupMember implements LeaseGroupMembership {
   readonly id = randomUUID();
-  private readonly observations: MemberObservations;
+  private readonly observations: LeaseMemberHeartbeatObservations;
   private readonly listeners = new Set<() => void>();
   private readonly left = new AbortController();
   private readonly running: Promise<void>;
@@ -113,7 +113,7 @@ export class MongoLeaseGroupMember implements LeaseGroupMembership {
   private others: readonly MemberDocument[] | undefined;
 
   constructor(private readonly options: LeaseGroupMembershipOptions) {
-    this.observations = new MemberObservations(options.ttlMs);
+    this.observations = new LeaseMemberHeartbeatObservations(options.ttlMs);
     this.running = this.runMembershipHeartbeats();
   }
 
@@ -221,7 +221,8 @@ export class MongoLeaseGroupMember implements LeaseGroupMembership {
     );
     const live = this.observations.listLiveMembers();
     const isChanged =
-      this.others === undefined || formatMembersForComparison(live) !== formatMembersForComparison(this.others);
+      this.others === undefined ||
+      formatLeaseMembersForComparison(live) !== formatLeaseMembersForComparison(this.others);
     this.others = live;
     if (isChanged) this.notifyListeners();
     for (const { id, beat } of this.observations.listLongEndedMembers()) await documents.delete(id, { beat });
@@ -234,7 +235,7 @@ export class MongoLeaseGroupMember implements LeaseGroupMembership {
 
 /** Follows the members of leases without being one. */
 export class LeaseMemberObserver {
-  private readonly observations = new MemberObservations(LEASE_TTL_MS);
+  private readonly observations = new LeaseMemberHeartbeatObservations(LEASE_TTL_MS);
 
   constructor(
     private readonly store: DocumentStore,
@@ -279,6 +280,6 @@ function convertToLeaseMember(document: MemberDocument): LeaseMember {
   };
 }
 
-function formatMembersForComparison(members: readonly MemberDocument[]): string {
+function formatLeaseMembersForComparison(members: readonly MemberDocument[]): string {
   return members.map(({ id, announced }) => `${id} ${announced}`).join();
 }

@@ -29,7 +29,7 @@ describeWithKillableMongoEngine('processes that share leases', (enginesDir) => {
 
   beforeEach(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createMongoEngine(enginesDir);
+    engine = await MongoEngine.createMongoServerForTest(enginesDir);
     await engine.startEngine();
     url = engine.createDatabaseUrl(`test-${randomUUID()}`);
     connection = new MongoConnection({ url, metrics: noMetrics });

@@ -98,7 +98,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     const [first] = [start(), start(), start()];
     await advance(EVEN_MS + cluster.random() * 3_000);
     expect(first.held.size).toBeGreaterThan(0);
-    first.killProcess();
+    first.simulateProcessKill();
     await advance(TAKEOVER_MS);
     expectEvenLeaseShares();
     await advance(70_000);
@@ -108,7 +108,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
   test('a pause of another process delays the takeover from a killed one only by its length', async () => {
     const [first, second] = [start(), start(), start()];
     await advance(EVEN_MS + cluster.random() * 3_000);
-    first.killProcess();
+    first.simulateProcessKill();
     const pauseMs = 3_000;
     await advance(4_000);
     second.suspendProcess();
@@ -137,7 +137,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
   test('a process that starts half a minute after another was killed gets its share within seconds', async () => {
     const [, second] = [start(), start()];
     await advance(EVEN_MS);
-    second.killProcess();
+    second.simulateProcessKill();
     await advance(30_000);
     start();
     await advance(5_000);
@@ -200,7 +200,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
       const chosen = alive[Math.floor(cluster.random() * alive.length)];
       const event = cluster.random();
       if (alive.length < 2 || event < 0.3) startOne();
-      else if (event < 0.55) chosen?.killProcess();
+      else if (event < 0.55) chosen?.simulateProcessKill();
       else if (event < 0.75 && chosen !== undefined) stopping.push(chosen.stopProcess());
       else if (event < 0.9) {
         chosen?.suspendProcess();

@@ -17,7 +17,11 @@ import {
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
 import { BulkWriter, createWriteContentionError, getMaxUpsertAttempts } from './bulk-writer.ts';
-import { DOCUMENT_ID_CONFLICT, CollectionOperationRunner, readDocumentsWithinBytes } from './collection-access.ts';
+import {
+  DOCUMENT_ID_CONFLICT_RESULT,
+  CollectionOperationRunner,
+  readDocumentsWithinBytes,
+} from './collection-access.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import {
   fromStoredDocument,
@@ -31,7 +35,7 @@ import {
   toMongoSort,
   createScanDocumentsFilter,
   createScanIndexFilter,
-  toStoredFieldName,
+  toMongoFieldName,
   encodeFieldValuesForMongo,
 } from './mongo-filter.ts';
 import { toMongoHint } from './mongo-indexes.ts';
@@ -57,7 +61,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   /** Combines reads of single documents in one turn of the event loop into one query. */
   get(id: string, shards?: ShardValues): Promise<T | undefined> {
-    return this.reads.readDocument(id, shards);
+    return this.reads.readDocumentInNextBatch(id, shards);
   }
 
   async getMany(ids: readonly string[], shards: ShardValues = {}): Promise<readonly T[]> {
@@ -88,7 +92,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     if (isUnsatisfiableFilter(filter)) return 0;
     const stages = [
       { $match: toMongoFilter(this.spec, filter) },
-      { $group: { _id: null, sum: { $sum: `$${toStoredFieldName(field)}` } } },
+      { $group: { _id: null, sum: { $sum: `$${toMongoFieldName(field)}` } } },
     ];
     const options = this.createIndexHintOptions(index);
     const [found] = await this.access.runRepeatableOperation((documents) =>
@@ -102,7 +106,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (isUnsatisfiableFilter(filter)) return { documents: [], next: undefined };
     const range = createScanIndexFilter(this.spec, scan);
-    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredFieldName(field), 1])) };
+    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toMongoFieldName(field), 1])) };
     const edge = {
       ...this.createIndexHintOptions(index),
       sort: toMongoSort(sort),
@@ -112,9 +116,9 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     };
     const [last] = await this.access.runRepeatableOperation((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
-      sort.fields.map((field) => row[toStoredFieldName(field)] ?? null);
+      sort.fields.map((field) => row[toMongoFieldName(field)] ?? null);
     const within = createScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
-    const { found, isCut } = await this.readStoredDocuments(within, { index, sort, limit }, maxBytes);
+    const { found, isCut } = await this.findDocumentsByDriverFilter(within, { index, sort, limit }, maxBytes);
     const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
       documents: found.map((document) => fromStoredDocument<T>(document)),
@@ -194,7 +198,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const claimed = await this.access.runOnCollection((documents) =>
       this.access.ignoreIdConflict(documents.findOneAndUpdate(condition, update, { returnDocument: 'after' })),
     );
-    return claimed === DOCUMENT_ID_CONFLICT || claimed === null ? undefined : fromStoredDocument<T>(claimed);
+    return claimed === DOCUMENT_ID_CONFLICT_RESULT || claimed === null ? undefined : fromStoredDocument<T>(claimed);
   }
 
   /**
@@ -214,11 +218,11 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   private async findDocumentsUpToByteLimit(query: Query, maxBytes?: number): Promise<DocumentsWithinByteLimit<T>> {
-    const { found, isCut } = await this.readStoredDocuments(toMongoQuery(this.spec, query), query, maxBytes);
+    const { found, isCut } = await this.findDocumentsByDriverFilter(toMongoQuery(this.spec, query), query, maxBytes);
     return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
 
-  private readStoredDocuments(
+  private findDocumentsByDriverFilter(
     condition: DriverFilter<MongoDocument>,
     { index, sort, limit }: Pick<Query, 'index' | 'sort' | 'limit'>,
     maxBytes: number | undefined,

@@ -4,7 +4,7 @@ import { LatestSeenMongoTime, MongoDriverClient } from './driver-client.ts';
 import { ENGINE_NAME, isErrorFromServer, convertMongoError } from './mongo-errors.ts';
 import { MongoServerSilenceMonitor } from './silence-monitor.ts';
 
-interface MongoOptions {
+interface MongoConnectionOptions {
   /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
   readonly url: string;
   readonly metrics: Metrics;
@@ -33,7 +33,7 @@ export class MongoConnection {
   private client: MongoDriverClient;
   private closing: Promise<void> | undefined;
 
-  constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000, failsFast = false }: MongoOptions) {
+  constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000, failsFast = false }: MongoConnectionOptions) {
     this.url = url;
     this.deadlineMs = deadlineMs;
     this.maxOperations = maxOperations;
@@ -81,7 +81,7 @@ export class MongoConnection {
     client.running.add(running);
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => {
-        this.recordMissingAnswer(client, startedAt);
+        this.recordMissingAnswerAndReplaceClient(client, startedAt);
         reject(new UnavailableError(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
         const leftMs = client.replacementMs - this.deadlineMs;
         timer = setTimeout(() => this.replaceDriverClient(client), leftMs).unref();
@@ -92,12 +92,12 @@ export class MongoConnection {
         client.running.delete(running);
       };
       const fail = (error: unknown) => {
-        if (isErrorFromServer(error)) this.recordServerAnswerToClient(client);
-        else this.recordMissingAnswer(client, startedAt);
+        if (isErrorFromServer(error)) this.recordTimeOfMongoServerAnswer(client);
+        else this.recordMissingAnswerAndReplaceClient(client, startedAt);
         reject(convertMongoError(error) as Error);
       };
       running.finally(settle).then((result) => {
-        this.recordServerAnswerToClient(client);
+        this.recordTimeOfMongoServerAnswer(client);
         resolve(result);
       }, fail);
     });
@@ -128,12 +128,12 @@ export class MongoConnection {
     }
   }
 
-  private recordServerAnswerToClient(client: MongoDriverClient): void {
+  private recordTimeOfMongoServerAnswer(client: MongoDriverClient): void {
     client.recordServerAnswer();
     this.silence?.recordServerAnswer();
   }
 
-  private recordMissingAnswer(client: MongoDriverClient, startedAt: number): void {
+  private recordMissingAnswerAndReplaceClient(client: MongoDriverClient, startedAt: number): void {
     client.recordMissingAnswer(startedAt);
     if (client.hasNoAnswerForTooLong()) this.replaceDriverClient(client);
   }

@@ -13,7 +13,7 @@ interface MongoDocumentStoreOptions {
 }
 
 /** An existing collection with its indexes, and the objects opened on it. */
-interface OpenCollection {
+interface OpenedMongoCollection {
   readonly indexes: string;
   readonly ready: Promise<void>;
   readonly byDurability: Map<Durability, Collection<never>>;
@@ -25,7 +25,7 @@ interface OpenCollection {
  * need them.
  */
 export class MongoDocumentStore implements DocumentStore {
-  private readonly collections = new Map<string, OpenCollection>();
+  private readonly collections = new Map<string, OpenedMongoCollection>();
 
   constructor(
     private readonly connection: MongoConnection,
@@ -62,7 +62,7 @@ export class MongoDocumentStore implements DocumentStore {
     return this.connection.closeConnection();
   }
 
-  private findOrOpenCollection(spec: CollectionSpec): OpenCollection {
+  private findOrOpenCollection(spec: CollectionSpec): OpenedMongoCollection {
     const indexes = JSON.stringify(spec.indexes);
     const known = this.collections.get(spec.name);
     if (known?.indexes === indexes) return known;

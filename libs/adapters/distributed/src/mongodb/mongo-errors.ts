@@ -7,15 +7,15 @@ import {
   type WriteError,
 } from 'mongodb';
 import { EngineAccessRefusedError, UnavailableError, type IndexSpec } from '@tracking/ports';
-import { ID_INDEX_NAME, parseIndexName, toMongoIndexKey } from './mongo-indexes.ts';
-import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
+import { ID_INDEX_NAME, parseIndexNameAndVersion, toMongoIndexKey } from './mongo-indexes.ts';
+import { explainMongoDbRefusal, getSystemErrorCode } from './refusal-reasons.ts';
 
 /** Name of the engine for operators. */
 export const ENGINE_NAME = 'document store';
 
 const BAD_VALUE_CODE = 2;
 const NAMESPACE_NOT_FOUND = 26;
-const INDEX_NOT_FOUND = 27;
+const MONGO_INDEX_NOT_FOUND_CODE = 27;
 const NAMESPACE_EXISTS = 48;
 const INDEX_OPTIONS_CONFLICT = 85;
 const INDEX_KEY_SPECS_CONFLICT = 86;
@@ -71,7 +71,8 @@ function hasMongoErrorCode(error: unknown, ...codes: readonly number[]): error i
 }
 
 export const isNoSuchCollection = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_NOT_FOUND);
-export const isNoSuchIndex = (error: unknown) => hasMongoErrorCode(error, INDEX_NOT_FOUND, NAMESPACE_NOT_FOUND);
+export const isNoSuchIndex = (error: unknown) =>
+  hasMongoErrorCode(error, MONGO_INDEX_NOT_FOUND_CODE, NAMESPACE_NOT_FOUND);
 export const isCollectionExistsError = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_EXISTS);
 export const isIndexConflict = (error: unknown) =>
   hasMongoErrorCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
@@ -114,7 +115,7 @@ function findNameOfUniqueIndex(keyPattern: unknown, indexes: readonly IndexSpec[
 
 function readViolatedIndex(message: string): string | undefined {
   const [, serverName] = DUPLICATE_KEY_PATTERN.exec(message) ?? [];
-  return serverName === undefined ? undefined : parseIndexName(serverName).name;
+  return serverName === undefined ? undefined : parseIndexNameAndVersion(serverName).name;
 }
 
 /** Returns true if the server did not answer, or answered that it can no longer acknowledge operations. */
@@ -142,7 +143,7 @@ function isSocketError(error: unknown): boolean {
  * because these contain addresses, user names and parts of documents.
  */
 export function convertMongoError(error: unknown): unknown {
-  const refusalReason = getRefusalReason(error);
+  const refusalReason = explainMongoDbRefusal(error);
   if (refusalReason !== undefined) return new EngineAccessRefusedError(ENGINE_NAME, refusalReason);
   const { name } = error as { readonly name: string };
   if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);

@@ -27,7 +27,7 @@ describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) 
     let metrics: RecordedMetrics;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoEngine(enginesDir);
+      engine = await MongoEngine.createMongoServerForTest(enginesDir);
       await engine.startEngine();
     });
     beforeEach(async () => {
@@ -42,7 +42,7 @@ describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) 
     afterAll(() => engine.killEngineAndDeleteFolder());
 
     function connect(options = ''): MongoConnection {
-      const url = proxy.formatDatabaseUrl(`proxied-${randomUUID()}`, options);
+      const url = proxy.buildConnectionStringOfDatabase(`proxied-${randomUUID()}`, options);
       const connection = new MongoConnection({ url, metrics, deadlineMs: DEADLINE_MS });
       connections.push(connection);
       return connection;
@@ -68,7 +68,7 @@ describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) 
     it('replaces a client that gets no answer, and works when the server is back', async () => {
       const things = await openThings();
       await things.insert({ id: 'a' });
-      proxy.breakAllConnections();
+      proxy.breakCurrentAndNewConnections();
       await eventually(
         async () => {
           await expect(things.get('a')).rejects.toMatchObject({ name: 'Unavailable' });
@@ -91,8 +91,8 @@ describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) 
     });
 
     it('closes connections that are unused for a minute', async () => {
-      const client = new MongoDriverClient(proxy.formatDatabaseUrl('idle'), DEADLINE_MS);
-      const connected = await client.connect();
+      const client = new MongoDriverClient(proxy.buildConnectionStringOfDatabase('idle'), DEADLINE_MS);
+      const connected = await client.connectToMongoOnce();
       const topology = Reflect.get(connected, 'topology') as {
         readonly s: { readonly servers: ReadonlyMap<string, object> };
       };

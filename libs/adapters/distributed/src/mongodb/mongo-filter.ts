@@ -27,13 +27,13 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
   const fields: Conditions = {};
   const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
-    const field = toStoredFieldName(name);
+    const field = toMongoFieldName(name);
     for (const one of hasAllOfOperator(condition) ? condition.all : [condition]) {
       const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // For arrays, one element must lie within both bounds.
       const given = isRangeCondition(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
-      if (isRangeCondition(given) && !isScalarField(spec, name))
+      if (isRangeCondition(given) && !isIdOrScalarIndexedField(spec, name))
         also.push(createElementOrScalarCondition(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
       else if (field in fields) also.push({ [field]: given });
@@ -85,18 +85,18 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   const condition = toMongoFilter(spec, { ...toShardFilter(shards), ...filter });
   if (sort === undefined || after === undefined) return condition;
   return {
-    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredFieldName), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toMongoFieldName), after, sort.descending === true)],
   };
 }
 
 export function toMongoSort(sort: Query['sort']): Sort {
   return (sort?.fields ?? []).map((field): [string, 1 | -1] => [
-    toStoredFieldName(field),
+    toMongoFieldName(field),
     sort?.descending === true ? -1 : 1,
   ]);
 }
 
-export function toStoredFieldName(field: string): string {
+export function toMongoFieldName(field: string): string {
   if (!FIELD_NAME_PATTERN.test(field))
     throw new TypeError(`cannot filter by ${field}: only top-level fields are supported`);
   return field === 'id' ? '_id' : field;
@@ -132,7 +132,7 @@ function isArrayField({ indexes }: CollectionSpec, field: string): boolean {
   return indexes.some(({ arrayField }) => arrayField === field);
 }
 
-function isScalarField(spec: CollectionSpec, field: string): boolean {
+function isIdOrScalarIndexedField(spec: CollectionSpec, field: string): boolean {
   return field === 'id' || (!isArrayField(spec, field) && spec.indexes.some(({ fields }) => fields.includes(field)));
 }
 
@@ -185,14 +185,16 @@ export function fromStoredDocument<T extends Document>({ _id, ...fields }: Mongo
 
 /** This program chooses the names of top-level fields. Clients may choose names inside field values. */
 export function encodeFieldValuesForMongo(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeMongoValue(value)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, convertToMongoStorableValue(value)]),
+  );
 }
 
 /** JSON encodes non-finite numbers as null. With the driver's `ignoreUndefined`, absent fields stay absent. */
-function encodeMongoValue(value: unknown): unknown {
+function convertToMongoStorableValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(encodeMongoValue);
+  if (Array.isArray(value)) return value.map(convertToMongoStorableValue);
   if (Object.keys(value).some((key) => RESERVED_KEY_PATTERN.test(key))) return { _json: JSON.stringify(value) };
   return encodeFieldValuesForMongo(value);
 }
@@ -227,7 +229,7 @@ export function createScanIndexFilter(
   const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
   return {
-    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredFieldName), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toMongoFieldName), after, sort.descending === true)],
   };
 }
 
@@ -247,7 +249,7 @@ export function createScanDocumentsFilter(
   last: readonly unknown[] | undefined,
 ): MongoFilter {
   const { filter, sort, after } = scan;
-  const [fields, descending] = [sort.fields.map(toStoredFieldName), sort.descending === true];
+  const [fields, descending] = [sort.fields.map(toMongoFieldName), sort.descending === true];
   return {
     $and: [
       toMongoFilter(spec, filter),

@@ -1,7 +1,7 @@
 import { DuplicateKeyError, UnavailableError, type CollectionSpec } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, parseViolatedIndex, isIndexConflict, isNoSuchIndex } from './mongo-errors.ts';
-import { parseIndexName, toMongoIndex } from './mongo-indexes.ts';
+import { parseIndexNameAndVersion, toMongoIndex } from './mongo-indexes.ts';
 
 /** Milliseconds allowed for building indexes over existing documents. A repeated build waits for the running one. */
 export const INDEX_BUILD_DEADLINE_MS = 600_000;
@@ -89,10 +89,10 @@ async function dropSupersededIndexes(
   built: readonly ServerIndex[],
 ): Promise<void> {
   for (const { name, unique } of present) {
-    const found = parseIndexName(name);
+    const found = parseIndexNameAndVersion(name);
     const newest = indexes.find((index) => index.name === found.name);
     if (newest === undefined || found.version >= (newest.version ?? 1)) continue;
-    const isNew = built.some((index) => parseIndexName(index.name).name === found.name);
+    const isNew = built.some((index) => parseIndexNameAndVersion(index.name).name === found.name);
     if (isNew && unique !== true) continue;
     await connection.runOnDatabase((database) =>
       database

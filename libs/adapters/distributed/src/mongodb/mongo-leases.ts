@@ -32,7 +32,7 @@ import {
 
 export const LEASES_COLLECTION_SPEC: CollectionSpec = { name: 'leases', indexes: [] };
 /** Poll interval of waiting processes, as a fraction of the time to live. */
-const POLL_INTERVAL_FRACTION = 1 / 9;
+const LEASE_POLL_INTERVAL_PER_TTL = 1 / 9;
 
 /**
  * Milliseconds after which a read of a record is repeated, because a server that hangs does not respond even after
@@ -149,7 +149,7 @@ export class MongoLeases implements Leases {
         });
         if (found instanceof HeldLease) return (lease = await releaseLeaseIfAborted(found, signal));
         seen = found;
-        const pauseMs = msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs, this.time.now());
+        const pauseMs = msUntilNextTick(LEASE_POLL_INTERVAL_PER_TTL * this.ttlMs, this.time.now());
         await waitForTimeOrAbort(this.time, pauseMs, [signal, this.leaseEnd.signal]);
       }
     } finally {

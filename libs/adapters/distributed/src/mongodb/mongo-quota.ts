@@ -8,7 +8,7 @@ import {
   type QuotaDecision,
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
-import { KeyQuotaReserver, type QuotaRecord, STORE_UNREACHABLE_RESULT } from './quota-key.ts';
+import { KeyQuotaReserver, type QuotaRecord, QUOTA_STORE_UNREACHABLE_RESULT } from './quota-key.ts';
 
 /** The records have derived durability: a crash of the store may lose the counts of one minute. */
 export const QUOTA_COLLECTION_SPEC: CollectionSpec = {
@@ -107,8 +107,8 @@ export class MongoQuota implements RequestQuota {
 
   private readonly runOnStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
-  ): Promise<R | typeof STORE_UNREACHABLE_RESULT> => {
-    if (this.isCountingLocally) return STORE_UNREACHABLE_RESULT;
+  ): Promise<R | typeof QUOTA_STORE_UNREACHABLE_RESULT> => {
+    if (this.isCountingLocally) return QUOTA_STORE_UNREACHABLE_RESULT;
     try {
       const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION_SPEC).then(operation);
       return await withDeadline(
@@ -119,7 +119,7 @@ export class MongoQuota implements RequestQuota {
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       this.localUntil = performance.now() + LOCAL_COUNTING_MS;
-      return STORE_UNREACHABLE_RESULT;
+      return QUOTA_STORE_UNREACHABLE_RESULT;
     }
   };
 }

@@ -37,7 +37,7 @@ describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
     let leases: CompetingLeaseProcesses;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoEngine(enginesDir);
+      engine = await MongoEngine.createMongoServerForTest(enginesDir);
       await engine.startEngine();
       proxy = await MongoProxy.startMongoProxy(engine.port, { members: 3 });
     });
@@ -70,7 +70,7 @@ describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
       { name: 'connections are closed', run: () => Promise.resolve(proxy.breakConnections('end')) },
       { name: 'operations hang', run: (ms) => outage(() => proxy.hangConnections('operations'), ms) },
       { name: 'everything hangs', run: (ms) => outage(() => proxy.hangConnections(), ms) },
-      { name: 'nothing is reachable', run: (ms) => outage(() => proxy.breakAllConnections(), ms) },
+      { name: 'nothing is reachable', run: (ms) => outage(() => proxy.breakCurrentAndNewConnections(), ms) },
       { name: 'answers are delayed', run: (ms) => outage(() => (proxy.delayMs = Math.min(400, ms / 4)), ms) },
       { name: 'an election', run: (ms) => proxy.simulatePrimaryElection(ms) },
       {
@@ -110,7 +110,7 @@ describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
       async () => {
         const database = `load-${randomUUID()}`;
         const stores = ['', 'retryWrites=false'].map((options) =>
-          openStore(proxy.formatDatabaseUrl(database, options)),
+          openStore(proxy.buildConnectionStringOfDatabase(database, options)),
         );
         const direct = openStore(engine.createDatabaseUrl(database));
         const processes = stores.map((store) => new MongoLeases(store, noMetrics));
@@ -150,7 +150,7 @@ describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
           expect({ context, conflicts: leases.conflicts }).toEqual({ context, conflicts: [] });
           await load.dropWorkloadCollection(direct);
         }
-        await leases.stopLoad();
+        await leases.stopCompetingForLeases();
         await Promise.all(processes.map((process) => process.close()));
       },
       ROUNDS * (MAX_OUTAGE_MS + 2 * MAX_RESUMPTION_MS),

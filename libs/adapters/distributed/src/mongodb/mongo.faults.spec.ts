@@ -26,7 +26,7 @@ describeWithKillableMongoEngine('a failing MongoDB', (enginesDir) => {
     let engine: MongoEngine;
     let database: string;
     const connections: MongoConnection[] = [];
-    beforeAll(async () => void (engine = await MongoEngine.createMongoEngine(enginesDir)));
+    beforeAll(async () => void (engine = await MongoEngine.createMongoServerForTest(enginesDir)));
     beforeEach(async () => {
       if (!engine.isRunning) await engine.startEngine();
       database = `faults-${randomUUID()}`;

@@ -1,12 +1,12 @@
 import type { Collection } from '@tracking/ports';
 import {
-  addToCountOfSecond,
+  addToCountOfGivenSecond,
   createEmptySecondCounts,
   findSecondBelowRequestLimit,
   advanceSlidingMinute,
   KeyQuotaReserver,
   type QuotaRecord,
-  STORE_UNREACHABLE_RESULT,
+  QUOTA_STORE_UNREACHABLE_RESULT,
   sumMinuteCounts,
 } from './quota-key.ts';
 
@@ -14,7 +14,7 @@ describe('a sliding minute', () => {
   const T = 1_000_000;
 
   it('counts a request for 60 more seconds', () => {
-    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
+    const minute = addToCountOfGivenSecond(createEmptySecondCounts(T), T, 5);
     expect(sumMinuteCounts(minute)).toBe(5);
     expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 60))).toBe(5);
     expect(sumMinuteCounts(advanceSlidingMinute(minute, T + 61))).toBe(0);
@@ -22,8 +22,8 @@ describe('a sliding minute', () => {
   });
 
   it('returns when how many requests are available again', () => {
-    const minute = addToCountOfSecond(
-      advanceSlidingMinute(addToCountOfSecond(createEmptySecondCounts(T), T, 5), T + 20),
+    const minute = addToCountOfGivenSecond(
+      advanceSlidingMinute(addToCountOfGivenSecond(createEmptySecondCounts(T), T, 5), T + 20),
       T + 20,
       3,
     );
@@ -35,13 +35,17 @@ describe('a sliding minute', () => {
   });
 
   it('does not change for a clock slightly behind', () => {
-    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
+    const minute = addToCountOfGivenSecond(createEmptySecondCounts(T), T, 5);
     expect(advanceSlidingMinute(minute, T - 2)).toEqual(minute);
   });
 
   it('counts all requests as admitted now after the clock was set back far', () => {
     const minute = advanceSlidingMinute(
-      addToCountOfSecond(advanceSlidingMinute(addToCountOfSecond(createEmptySecondCounts(T), T, 5), T + 9), T + 9, 1),
+      addToCountOfGivenSecond(
+        advanceSlidingMinute(addToCountOfGivenSecond(createEmptySecondCounts(T), T, 5), T + 9),
+        T + 9,
+        1,
+      ),
       T - 300,
     );
     expect(sumMinuteCounts(minute)).toBe(6);
@@ -49,10 +53,10 @@ describe('a sliding minute', () => {
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
-    const minute = addToCountOfSecond(createEmptySecondCounts(T), T, 5);
-    expect(addToCountOfSecond(minute, T - 61, -5)).toEqual(minute);
-    expect(sumMinuteCounts(addToCountOfSecond(minute, T, -9))).toBe(0);
-    expect(sumMinuteCounts(addToCountOfSecond(minute, T + 7, -2))).toBe(3);
+    const minute = addToCountOfGivenSecond(createEmptySecondCounts(T), T, 5);
+    expect(addToCountOfGivenSecond(minute, T - 61, -5)).toEqual(minute);
+    expect(sumMinuteCounts(addToCountOfGivenSecond(minute, T, -9))).toBe(0);
+    expect(sumMinuteCounts(addToCountOfGivenSecond(minute, T + 7, -2))).toBe(3);
   });
 });
 
@@ -198,9 +202,9 @@ describe('a key whose record takes a while to write', () => {
         'k',
         () => new Date(now),
         async (operation) => {
-          if (away === 'silent') return STORE_UNREACHABLE_RESULT;
+          if (away === 'silent') return QUOTA_STORE_UNREACHABLE_RESULT;
           const result = await operation(records);
-          return away === undefined ? result : STORE_UNREACHABLE_RESULT;
+          return away === undefined ? result : QUOTA_STORE_UNREACHABLE_RESULT;
         },
       );
 

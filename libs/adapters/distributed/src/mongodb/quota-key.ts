@@ -1,7 +1,7 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 
-export const STORE_UNREACHABLE_RESULT = Symbol('the document store cannot be reached');
+export const QUOTA_STORE_UNREACHABLE_RESULT = Symbol('the document store cannot be reached');
 /**
  * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
  * refusals cause.
@@ -33,7 +33,7 @@ export interface QuotaRecord extends SlidingMinuteCounts {
 /** Runs an operation on the records, unless the store is unreachable. */
 type RunOnStore = <R>(
   operation: (records: Collection<QuotaRecord>) => Promise<R>,
-) => Promise<R | typeof STORE_UNREACHABLE_RESULT>;
+) => Promise<R | typeof QUOTA_STORE_UNREACHABLE_RESULT>;
 
 /**
  * State of one key in this process. The process reserves a part of the limit in the shared record ahead of requests. A
@@ -106,7 +106,7 @@ export class KeyQuotaReserver {
     return this.runInTurn(async () => {
       this.advanceSlidingMinuteToNow();
       if (limit !== undefined && wasInUse) await this.reserveQuotaIfNoneIsSpare(limit, deadline);
-      await this.writePendingQuotaChanges(deadline);
+      await this.storePendingRequestQuotaChanges(deadline);
     });
   }
 
@@ -115,31 +115,31 @@ export class KeyQuotaReserver {
     return this.runInTurn(async () => {
       this.advanceSlidingMinuteToNow();
       this.returnSpareRequests();
-      await this.writePendingQuotaChanges(Infinity);
+      await this.storePendingRequestQuotaChanges(Infinity);
     });
   }
 
   /** @param deadline time in {@link monotonicMs} after which the store is no longer used */
-  private async writePendingQuotaChanges(deadline: number): Promise<void> {
+  private async storePendingRequestQuotaChanges(deadline: number): Promise<void> {
     // Changes of seconds that no longer count change nothing.
     this.pending = this.pending.filter(({ second }) => second > this.minute.newest - ONE_SECOND_BUCKET_COUNT);
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
       if (monotonicMs() >= deadline) return;
       if ((await this.writeQuotaRecord(this.minute)) !== 'conflict') return;
-      await this.readQuotaRecord();
+      await this.readAndMergeQuotaRecord();
     }
   }
 
   private async reserveQuotaIfNoneIsSpare(limit: number, deadline: number): Promise<void> {
     if (monotonicMs() < deadline) await this.readQuotaRecordIfOutdated();
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && monotonicMs() < deadline; attempt += 1) {
-      const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceSlidingMinuteToNow()));
+      const count = this.computeRequestCountToReserve(limit, sumMinuteCounts(this.advanceSlidingMinuteToNow()));
       if (this.spare > 0 || count <= 0) return;
       if ((await this.reserveRequests(count, false)) === 'unknown') return;
     }
   }
 
-  private computeQuotaReservation(limit: number, used: number): number {
+  private computeRequestCountToReserve(limit: number, used: number): number {
     return Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waitingTakes));
   }
 
@@ -154,11 +154,11 @@ export class KeyQuotaReserver {
     if (monotonicMs() < deadline) await this.readQuotaRecordIfOutdated();
     for (let attempt = 1; !this.trySpendReservedRequest(limit); attempt += 1) {
       const used = sumMinuteCounts(this.advanceSlidingMinuteToNow());
-      const count = this.computeQuotaReservation(limit, used);
+      const count = this.computeRequestCountToReserve(limit, used);
       const isLocal = attempt > MAX_WRITE_ATTEMPTS || monotonicMs() >= deadline;
       if (used < limit) await this.reserveRequests(count, isLocal);
       else if (isLocal || this.isQuotaRecordRecent()) return this.createQuotaDecision(limit, false);
-      else if (!(await this.readQuotaRecord())) return this.createQuotaDecision(limit, false);
+      else if (!(await this.readAndMergeQuotaRecord())) return this.createQuotaDecision(limit, false);
     }
     return this.createQuotaDecision(limit, true);
   }
@@ -182,10 +182,10 @@ export class KeyQuotaReserver {
    */
   private async reserveRequests(count: number, isLocal: boolean): Promise<'done' | 'conflict' | 'unknown'> {
     const { newest } = this.advanceSlidingMinuteToNow();
-    const minute = addToCountOfSecond(this.minute, newest, count);
+    const minute = addToCountOfGivenSecond(this.minute, newest, count);
     const outcome = isLocal ? 'unknown' : await this.writeQuotaRecord(minute);
     if (outcome === 'conflict') {
-      await this.readQuotaRecord();
+      await this.readAndMergeQuotaRecord();
       return outcome;
     }
     const reserved = outcome === 'done' || isLocal ? count : Math.min(count, this.waitingTakes);
@@ -211,19 +211,19 @@ export class KeyQuotaReserver {
 
   private addPendingQuotaChange(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
-    this.minute = addToCountOfSecond(this.minute, second, by);
+    this.minute = addToCountOfGivenSecond(this.minute, second, by);
   }
 
   /** Reads the record if a write of this process would probably conflict, because another process has written since. */
   private async readQuotaRecordIfOutdated(): Promise<void> {
     const isOld = Math.abs(this.clock().getTime() - this.storedAt) > QUOTA_RECORD_OUTDATED_MS;
-    if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readQuotaRecord();
+    if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readAndMergeQuotaRecord();
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
-  private async readQuotaRecord(): Promise<boolean> {
+  private async readAndMergeQuotaRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
-    if (stored === STORE_UNREACHABLE_RESULT) return false;
+    if (stored === QUOTA_STORE_UNREACHABLE_RESULT) return false;
     this.isShared = stored?.version !== this.stored?.version;
     this.mergeStoredQuotaRecord(stored);
     return true;
@@ -238,8 +238,8 @@ export class KeyQuotaReserver {
     if (done === false) return 'conflict';
     // The write may have succeeded. A reservation that is returned twice would exceed the limit; a reservation that is
     // counted twice would not.
-    this.pending = done === STORE_UNREACHABLE_RESULT ? this.pending.filter(({ by }) => by > 0) : [];
-    if (done === STORE_UNREACHABLE_RESULT) return 'unknown';
+    this.pending = done === QUOTA_STORE_UNREACHABLE_RESULT ? this.pending.filter(({ by }) => by > 0) : [];
+    if (done === QUOTA_STORE_UNREACHABLE_RESULT) return 'unknown';
     this.mergeStoredQuotaRecord(record);
     return 'done';
   }
@@ -251,7 +251,7 @@ export class KeyQuotaReserver {
     const { newest, counts } = advanceSlidingMinute(stored ?? createEmptySecondCounts(second), second);
     if (newest !== this.minute.newest) this.returnSpareRequests();
     this.minute = this.pending.reduce<SlidingMinuteCounts>(
-      (minute, { second: at, by }) => addToCountOfSecond(minute, at, by),
+      (minute, { second: at, by }) => addToCountOfGivenSecond(minute, at, by),
       {
         newest,
         counts,
@@ -301,7 +301,7 @@ export function sumMinuteCounts(minute: SlidingMinuteCounts): number {
 export function advanceSlidingMinute(minute: SlidingMinuteCounts, second: number): SlidingMinuteCounts {
   const { newest } = minute;
   if (second <= newest && second > newest - ONE_SECOND_BUCKET_COUNT) return minute;
-  if (second < newest) return addToCountOfSecond(createEmptySecondCounts(second), second, sumMinuteCounts(minute));
+  if (second < newest) return addToCountOfGivenSecond(createEmptySecondCounts(second), second, sumMinuteCounts(minute));
   const counts = [...minute.counts];
   for (let emptied = Math.max(newest + 1, second - ONE_SECOND_BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
     counts[emptied % ONE_SECOND_BUCKET_COUNT] = 0;
@@ -310,7 +310,7 @@ export function advanceSlidingMinute(minute: SlidingMinuteCounts, second: number
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function addToCountOfSecond(minute: SlidingMinuteCounts, second: number, by: number): SlidingMinuteCounts {
+export function addToCountOfGivenSecond(minute: SlidingMinuteCounts, second: number, by: number): SlidingMinuteCounts {
   if (second <= minute.newest - ONE_SECOND_BUCKET_COUNT) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
   const bucket = Math.min(second, minute.newest) % ONE_SECOND_BUCKET_COUNT;

@@ -10,7 +10,7 @@ const MAX_INSPECTED_CAUSES = 10;
  * Returns the reason why MongoDB refuses this process until settings change; undefined for other errors. The driver
  * reports many refusals like servers that are down.
  */
-export function getRefusalReason(error: unknown): string | undefined {
+export function explainMongoDbRefusal(error: unknown): string | undefined {
   if (error instanceof MongoServerError) return explainMongoServerRefusal(error);
   const code = getSystemErrorCode(error);
   if (isFileOpenError(error)) return `a file that the connection string names cannot be read (${code})`;

@@ -10,7 +10,7 @@ const PING_TIMEOUT_MS = 1_500;
 const PING_INTERVAL_MS = 1_000;
 const SILENCE_CHECK_INTERVAL_MS = 100;
 /** Milliseconds that count between two checks, however late this process is. */
-const MAX_COUNTED_CHECK_GAP_MS = 150;
+const MAX_SILENT_MS_COUNTED_PER_CHECK = 150;
 
 interface OperationAwaitingAnswer {
   /** Monotonic time in milliseconds. */
@@ -56,7 +56,7 @@ export class MongoServerSilenceMonitor {
     return new Promise<R>((resolve, reject) => {
       const entry = { startedAt: performance.now(), fail: reject };
       this.waiting.add(entry);
-      if (!this.isWatching) void this.monitorServerSilence();
+      if (!this.isWatching) void this.pingServerAndFailOperationsIfSilent();
       operation.finally(() => this.waiting.delete(entry)).then(resolve, reject);
     });
   }
@@ -69,7 +69,7 @@ export class MongoServerSilenceMonitor {
   }
 
   /** Runs while operations wait, or the server is silent. */
-  private async monitorServerSilence(): Promise<void> {
+  private async pingServerAndFailOperationsIfSilent(): Promise<void> {
     this.isWatching = true;
     this.silentMs = 0;
     while (this.waiting.size > 0 || this.isServerSilent) {
@@ -109,7 +109,10 @@ export class MongoServerSilenceMonitor {
     // After a delay, timers run before the process reads answers that have arrived meanwhile. Immediates run afterwards.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_CHECK_GAP_MS);
+    this.silentMs += Math.min(
+      performance.now() - Math.max(startedAt, this.answeredAt),
+      MAX_SILENT_MS_COUNTED_PER_CHECK,
+    );
   }
 
   private failOperationsOfSilentServer(): void {

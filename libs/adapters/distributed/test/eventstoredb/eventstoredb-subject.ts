@@ -72,11 +72,14 @@ export class EventStoreDbFixture {
   }
 
   openEventStore(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
-    return this.openStoreAtUrl(this.node.url, options);
+    return this.openEventStoreWithConnectionString(this.node.url, options);
   }
 
   /** Opens a store with another connection string of the same node. */
-  openStoreAtUrl(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
+  openEventStoreWithConnectionString(
+    url: string,
+    options: Partial<EventStoreDbEventStoreOptions> = {},
+  ): EventStoreDbEventStore {
     const store = openEventStoreDbEventStore(url, options);
     this.opened.push(store);
     return store;
@@ -104,15 +107,18 @@ export function createTlsClusterStandInOptions(): StandInOptions {
   return {
     nodes: 3,
     tls: { ...issueCertificate({ issuer: authority }), ca: authority.cert },
-    users: { [SECURE_CLUSTER_USER.username]: SECURE_CLUSTER_USER.password },
+    users: { [SECURE_CLUSTER_USER_AND_PASSWORD.username]: SECURE_CLUSTER_USER_AND_PASSWORD.password },
   };
 }
 
 /** The user of secure clusters. The password has characters that a connection string must encode. */
-export const SECURE_CLUSTER_USER = { username: 'tracking', password: 'open:sesame/@?&' };
+export const SECURE_CLUSTER_USER_AND_PASSWORD = { username: 'tracking', password: 'open:sesame/@?&' };
 
 /** Adds the user to a connection string. */
-export function addUserToConnectionString(url: string, { username, password } = SECURE_CLUSTER_USER): string {
+export function addUserToConnectionString(
+  url: string,
+  { username, password } = SECURE_CLUSTER_USER_AND_PASSWORD,
+): string {
   return url.replace('://', `://${encodeURIComponent(username)}:${encodeURIComponent(password)}@`);
 }
 
@@ -131,7 +137,7 @@ export function createEventStoreDbSubject(
     return IS_STAND_IN_NODE && standIn.users !== undefined ? addUserToConnectionString(address) : address;
   };
 
-  function reopenStore(): Promise<EventStoreDbEventStore> {
+  function openStoreOnTestNode(): Promise<EventStoreDbEventStore> {
     const store = openEventStoreDbEventStore(url());
     opened.push(store);
     return Promise.resolve(store);
@@ -144,11 +150,11 @@ export function createEventStoreDbSubject(
         node = await createEventStoreTestNode(standIn);
         await node.startNode();
       }
-      return reopenStore();
+      return openStoreOnTestNode();
     },
     async closeAndReopenAdapter() {
       await opened.pop()?.close();
-      return reopenStore();
+      return openStoreOnTestNode();
     },
     async close() {
       await Promise.all(opened.splice(0).map((store) => store.close()));
@@ -160,7 +166,7 @@ export function createEventStoreDbSubject(
   const crash = async () => {
     await node?.killNode();
     await node?.startNode();
-    return reopenStore();
+    return openStoreOnTestNode();
   };
   return { ...subject, simulateCrash: crash };
 }

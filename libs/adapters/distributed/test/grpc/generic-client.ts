@@ -27,7 +27,7 @@ export class GrpcReflectionClient {
   }
 
   /** Returns descriptors of the files that a service needs. @param service name with its package */
-  async listProtoFileDescriptors(service: string): Promise<readonly Buffer[]> {
+  async fetchProtoFileDescriptors(service: string): Promise<readonly Buffer[]> {
     const { file_descriptor_response: files } = await this.callReflection((ask) =>
       ask({ file_containing_symbol: service }),
     );
@@ -35,9 +35,9 @@ export class GrpcReflectionClient {
   }
 
   /** Calls an operation and returns the message as an object. @param service name with its package */
-  async callOperation(service: string, rpc: string, request: object): Promise<unknown> {
+  async callGrpcOperationByReflection(service: string, rpc: string, request: object): Promise<unknown> {
     const definition = loadFileDescriptorSetFromBuffer(
-      encodeDescriptorSet(await this.listProtoFileDescriptors(service)),
+      encodeDescriptorSet(await this.fetchProtoFileDescriptors(service)),
       {
         keepCase: true,
       },

@@ -2,18 +2,28 @@ import { fileURLToPath } from 'node:url';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { GrpcServiceChannel, type GrpcServiceChannelOptions } from '../../src/grpc/grpc-service-channel.ts';
 import { GrpcServiceServer, type GrpcServiceServerOptions } from '../../src/grpc/grpc-service-server.ts';
-import type { ServiceProto } from '../../src/grpc/service-protos.ts';
+import type { GrpcServiceProtoFile } from '../../src/grpc/service-protos.ts';
 
 export const TEST_TOKEN = 'service token for tests';
-export const THINGS_PROTO: ServiceProto = {
+export const THINGS_PROTO: GrpcServiceProtoFile = {
   name: 'things',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('things.proto', import.meta.url)),
 };
 
 type Operation = (request?: object) => Promise<unknown>;
-const OPERATION_NAMES = ['echo', 'note', 'nothing', 'big', 'read', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
-export type Things = Readonly<Record<(typeof OPERATION_NAMES)[number], Operation>>;
+const TEST_GRPC_OPERATION_NAMES = [
+  'echo',
+  'note',
+  'nothing',
+  'big',
+  'read',
+  'hold',
+  'holdFirst',
+  'refuse',
+  'fail',
+] as const;
+export type Things = Readonly<Record<(typeof TEST_GRPC_OPERATION_NAMES)[number], Operation>>;
 export interface ThingsOperations {
   readonly things: Things;
   readonly others: { readonly echo: Operation };
@@ -31,7 +41,7 @@ export async function startGrpcServerForTest(
     metrics: noMetrics,
     ...options,
   });
-  const nothing = Object.fromEntries(OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
+  const nothing = Object.fromEntries(TEST_GRPC_OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
   server.setServedGrpcOperations<ThingsOperations>({
     things: { ...(nothing as Things), ...things },
     others: { echo: () => Promise.resolve('another') },

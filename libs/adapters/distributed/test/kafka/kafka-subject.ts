@@ -9,7 +9,10 @@ export const NO_KAFKA_REASON =
     ? undefined
     : 'neither KAFKA_BROKERS nor ENGINES_DIR is set';
 
-export function openKafkaBroker(brokers: readonly string[], limits: Partial<KafkaLimits> = {}): KafkaMessageBroker {
+export function openKafkaMessageBrokerForTest(
+  brokers: readonly string[],
+  limits: Partial<KafkaLimits> = {},
+): KafkaMessageBroker {
   const quick = { sessionTimeoutMs: 6_000, ...limits };
   return new KafkaMessageBroker({ brokers, limits: quick, logger: silentLogger, metrics: noMetrics });
 }
@@ -21,7 +24,7 @@ export function createKafkaSubject(): MessageBrokerSubject {
   let brokers: readonly string[] = process.env['KAFKA_BROKERS']?.split(',') ?? [];
 
   const openAgain = () => {
-    const broker = openKafkaBroker(brokers);
+    const broker = openKafkaMessageBrokerForTest(brokers);
     opened.push(broker);
     return Promise.resolve(broker);
   };

@@ -1,4 +1,4 @@
-import { UnavailableError, type BrokerMessage, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
+import { UnavailableError, type BrokerMessage, type MessageBroker, type ReceivedBrokerMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 
 /** Number and size of the batches that a test publishes. The messages of a batch share a few keys. */
@@ -17,7 +17,7 @@ export class MessageLossChecker {
   constructor(private readonly ended?: AbortSignal) {}
 
   /** Publishes batch after batch, and repeats each until it is acknowledged. */
-  async publishBatches(
+  async publishTestBatchesUntilAcknowledged(
     broker: MessageBroker,
     topic: string,
     { name, batches, perBatch }: BatchCountAndSize,
@@ -27,12 +27,12 @@ export class MessageLossChecker {
         createBrokerMessage(`${name}-${n % 5}`, batch * perBatch + n),
       );
       await this.publishUntilAcknowledged(() => broker.publishMessages(topic, messages));
-      for (const message of messages) this.acknowledged.add(readMessageId(message));
+      for (const message of messages) this.acknowledged.add(readEventIdHeader(message));
     }
   }
 
-  readonly receive = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    this.deliveries.push(...messages.map(readMessageId));
+  readonly receive = async (messages: readonly ReceivedBrokerMessage[]): Promise<void> => {
+    this.deliveries.push(...messages.map(readEventIdHeader));
   };
 
   get missing(): string[] {
@@ -65,6 +65,6 @@ export function createBrokerMessage(key: string, n: number, value = JSON.stringi
   return { key, value, headers: { 'event-id': `${key}#${n}` } };
 }
 
-function readMessageId({ headers }: BrokerMessage): string {
+function readEventIdHeader({ headers }: BrokerMessage): string {
   return headers['event-id'] ?? '';
 }

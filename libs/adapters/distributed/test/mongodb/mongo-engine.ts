@@ -37,7 +37,7 @@ export class MongoEngine {
    * Creates the server of `MONGODB_URL` as a process, or an engine on its own data, without starting it.
    * @param enginesDir folder of engines, with a folder `mongo-java-server`; not used with `MONGODB_URL`
    */
-  static async createMongoEngine(enginesDir: string): Promise<MongoEngine> {
+  static async createMongoServerForTest(enginesDir: string): Promise<MongoEngine> {
     if (NOT_KILLABLE_REASON !== undefined) throw new Error(NOT_KILLABLE_REASON);
     const folder = await createTempFolder();
     const logFile = join(folder.path, 'mongodb.log');

@@ -12,7 +12,7 @@ interface LoadTestDocument {
   readonly entries?: readonly string[];
 }
 
-const STATE_FIELD_INDEXES = [{ name: 'by_state', fields: ['state', 'id'] }];
+const DATABASE_INDEXES_BY_STATE = [{ name: 'by_state', fields: ['state', 'id'] }];
 /** Milliseconds between two operations of a worker. */
 const WORKER_OPERATION_INTERVAL_MS = 5;
 /** Number of changes after which changes continue in another document. */
@@ -45,7 +45,7 @@ export class MongoWriteWorkload {
       begin('inserts', (documents, step) => this.insertDocument(documents, `${process}-${step}`));
       begin('writes many', (documents, step) => this.writeManyTestDocuments(documents, `${process}-${step}`));
       begin('changes a shared document', (documents, step) => this.changeSharedDocument(documents, step));
-      begin('claims jobs', (documents) => this.claimDocument(documents, `process ${process}`));
+      begin('claims jobs', (documents) => this.claimFreeLoadTestDocument(documents, `process ${process}`));
     }
   }
 
@@ -93,7 +93,7 @@ export class MongoWriteWorkload {
   }
 
   private openCollection(store: DocumentStore): Promise<Collection<LoadTestDocument>> {
-    return store.collection<LoadTestDocument>({ name: this.name, indexes: STATE_FIELD_INDEXES });
+    return store.collection<LoadTestDocument>({ name: this.name, indexes: DATABASE_INDEXES_BY_STATE });
   }
 
   private async runLoadWorker(
@@ -148,7 +148,7 @@ export class MongoWriteWorkload {
     this.entries.push({ document: id, entry });
   }
 
-  private async claimDocument(documents: Collection<LoadTestDocument>, process: string): Promise<void> {
+  private async claimFreeLoadTestDocument(documents: Collection<LoadTestDocument>, process: string): Promise<void> {
     const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
     // Each attempt has a new token, because it is unknown who made a claim that was not answered.
     const job = await repeatUntilAnswered(() => documents.claim(query, { state: `${process} ${randomUUID()}` }));
@@ -173,7 +173,7 @@ export class CompetingLeaseProcesses {
     for (const [process, leases] of this.processes.entries()) {
       leases.joinLeaseGroup({ name: `process ${process}` }).announceMember({ load: this.names });
       for (const name of this.names)
-        this.contenders.push(this.acquireLeaseRepeatedly(`process ${process}`, leases, name));
+        this.contenders.push(this.competeForLeaseUntilTestEnd(`process ${process}`, leases, name));
     }
   }
 
@@ -182,12 +182,12 @@ export class CompetingLeaseProcesses {
     return this.names.filter((name) => this.holders.get(name)?.isLeaseHeld() === true);
   }
 
-  async stopLoad(): Promise<void> {
+  async stopCompetingForLeases(): Promise<void> {
     this.ended.abort(new Error('the load ended'));
     await Promise.all(this.contenders);
   }
 
-  private async acquireLeaseRepeatedly(process: string, leases: Leases, name: string): Promise<void> {
+  private async competeForLeaseUntilTestEnd(process: string, leases: Leases, name: string): Promise<void> {
     while (!this.ended.signal.aborted) {
       const lease = await leases.acquireLease(name, this.ended.signal).catch((error: unknown) => {
         if (this.ended.signal.aborted) return undefined;

@@ -32,7 +32,9 @@ export class MongoStub {
     private readonly handle: CommandHandler,
     tls: TestCertificate | undefined,
   ) {
-    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.serveClient(socket));
+    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
+      this.serveMongoClientConnection(socket),
+    );
     if (tls !== undefined) server.on('tlsClientError', () => undefined);
   }
 
@@ -66,7 +68,7 @@ export class MongoStub {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private serveClient(socket: Socket): void {
+  private serveMongoClientConnection(socket: Socket): void {
     const reader = new MongoMessageReader();
     this.sockets.add(socket);
     socket.once('close', () => this.sockets.delete(socket));

@@ -72,7 +72,7 @@ function createTestedMongoAdapter<P>(
   const subject: TestedAdapter<P> = {
     async openTestedAdapter() {
       if (NOT_KILLABLE_REASON === undefined) {
-        engine = await MongoEngine.createMongoEngine(ENGINES_DIR ?? '');
+        engine = await MongoEngine.createMongoServerForTest(ENGINES_DIR ?? '');
         await engine.startEngine();
       }
       return openNewAdapterOnSameData();

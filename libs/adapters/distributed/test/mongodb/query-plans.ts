@@ -30,7 +30,7 @@ const NO_QUERY_PLANS_REASON = await checkServerExplainsQueryPlans();
 
 async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
   if (process.env['MONGODB_URL'] === undefined) return undefined;
-  const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createMongoEngine('') : undefined;
+  const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createMongoServerForTest('') : undefined;
   await engine?.startEngine();
   try {
     return await explainWhyQueryPlansUnavailable(getTestDatabaseUrl(`test-${randomUUID()}`));

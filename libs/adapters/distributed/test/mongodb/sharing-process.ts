@@ -11,7 +11,7 @@ import { MongoLeases } from '../../src/mongodb/mongo-leases.ts';
  * a write was refused although the lease is held.
  */
 const [url = '', processName = '', leaseCount = ''] = process.argv.slice(2);
-const LEASE_COUNT_INTERVAL_MS = 20;
+const PAUSE_BETWEEN_COUNTER_WRITES_MS = 20;
 
 interface CountDocument extends Document {
   readonly epoch: number;
@@ -30,7 +30,7 @@ const leaseDistributorOfTestProcess = new LeaseDistributor({
 const stopController = new AbortController();
 process.once('SIGTERM', () => stopController.abort(new Error('stopped')));
 
-async function countWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise<void> {
+async function incrementStoredCountWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise<void> {
   const counts = await documentStore.collection<CountDocument>({ name: 'counts', indexes: [] });
   await counts.insert({ id: lease.name, epoch: 0, count: 0 });
   const known = await counts.claim({ filter: { id: lease.name, epoch: { lte: lease.epoch } } }, { epoch: lease.epoch });
@@ -40,7 +40,7 @@ async function countWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise
     if (isStored) process.stdout.write(`counted ${lease.name} ${count + 1}\n`);
     else if (lease.isLeaseHeld()) process.stdout.write(`conflict ${lease.name}\n`);
     if (!isStored) return;
-    await pauseFor(LEASE_COUNT_INTERVAL_MS, ending);
+    await pauseFor(PAUSE_BETWEEN_COUNTER_WRITES_MS, ending);
   }
 }
 
@@ -50,10 +50,10 @@ async function holdTestLease(name: string): Promise<void> {
     try {
       const lease = await leaseDistributorOfTestProcess.getOrCreateLeaseGroup('work').acquireLease(name, signal);
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-      await countWhileLeaseIsHeld(lease, ending).finally(() => lease.releaseLease());
+      await incrementStoredCountWhileLeaseIsHeld(lease, ending).finally(() => lease.releaseLease());
     } catch {
       // The store was unavailable; the process tries again.
-      await pauseFor(LEASE_COUNT_INTERVAL_MS, signal);
+      await pauseFor(PAUSE_BETWEEN_COUNTER_WRITES_MS, signal);
     }
   }
 }

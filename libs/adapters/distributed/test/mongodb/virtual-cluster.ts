@@ -105,7 +105,7 @@ export class VirtualProcess {
   }
 
   /** Ends the process without releasing anything. */
-  killProcess(): void {
+  simulateProcessKill(): void {
     this.isKilled = true;
   }
 

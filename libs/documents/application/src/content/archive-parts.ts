@@ -46,7 +46,7 @@ export async function checkArchiveParts(
       await checkArchivePartContent(part, archive);
     }
   } finally {
-    await archive.closeReader();
+    await archive.closeByteReader();
   }
 }
 
@@ -126,7 +126,7 @@ class SequentialByteReader {
     }
   }
 
-  async closeReader(): Promise<void> {
+  async closeByteReader(): Promise<void> {
     await this.iterator.return?.();
   }
 }
@@ -136,7 +136,7 @@ class ArchiveRelationshipChecker {
   private readonly parser = new Parser(
     {
       onopentag(_name, { Type = '', Target = '' }) {
-        if (!/\/hyperlink$/i.test(Type.trim()) && isRemoteLinkTarget(Target))
+        if (!/\/hyperlink$/i.test(Type.trim()) && isLinkTargetOutsideArchive(Target))
           throw new UnsupportedDocumentTypeError('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
@@ -160,7 +160,7 @@ class ArchiveRelationshipChecker {
 }
 
 /** Returns true unless the target is a path in the archive, or a path on a drive of the reader's system. */
-function isRemoteLinkTarget(target: string): boolean {
+function isLinkTargetOutsideArchive(target: string): boolean {
   // Windows removes white space anywhere in a URL, also in its scheme.
   const path = target.replaceAll(/\s/g, '').replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
   return /^(?:[\\/]{2}|[a-z][a-z0-9+.-]+:)/i.test(path);

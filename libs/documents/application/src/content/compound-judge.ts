@@ -21,7 +21,7 @@ const OFFICE_FILE_STREAM_NAMES: readonly string[] = ['WordDocument', 'Workbook',
  * Judges a compound file: accepts messages of Outlook, and refuses older Office files and others. Reads the directory
  * entries as they pass, in memory for one entry.
  */
-export class CompoundFileChecker {
+export class OutlookMessageFileChecker {
   private readonly rest = Buffer.alloc(DIRECTORY_ENTRY_BYTES);
   private restBytes = 0;
   private position = 0;

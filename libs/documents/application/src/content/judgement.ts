@@ -3,7 +3,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentTypeError, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveFileChecker, BinaryFileChecker } from './binary-judge.ts';
-import { COMPOUND_SIGNATURE, CompoundFileChecker } from './compound-judge.ts';
+import { COMPOUND_SIGNATURE, OutlookMessageFileChecker } from './compound-judge.ts';
 import { type DeclaredFileTypeAndName, createStreamingTextChecker, HTML_IN_BINARY_PATTERN } from './text-judge.ts';
 
 interface ContentTypeChecker {
@@ -51,19 +51,19 @@ export class FileTypeDetector {
   private async chooseContentTypeChecker(): Promise<ContentTypeChecker> {
     const head = Buffer.concat(this.head);
     this.head = [];
-    this.judge = this.createContentTypeChecker(await detectTypeFromBeginning(head), head);
+    this.judge = this.createFileContentCheckerForBeginning(await detectTypeFromBeginning(head), head);
     this.judge.checkContentBytes(head);
     return this.judge;
   }
 
-  private createContentTypeChecker(beginning: Beginning, head: Buffer): ContentTypeChecker {
+  private createFileContentCheckerForBeginning(beginning: Beginning, head: Buffer): ContentTypeChecker {
     switch (beginning.kind) {
       case 'binary':
         return new BinaryFileChecker(beginning.contentType);
       case 'archive':
         return new ArchiveFileChecker(beginning.contentType);
       case 'compound':
-        return new CompoundFileChecker(head);
+        return new OutlookMessageFileChecker(head);
       case 'text':
         return createStreamingTextChecker(head, this.hint);
     }
@@ -139,14 +139,14 @@ async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Begin
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeDocumentMediaType(detected?.mime) };
-  const contentType = checkTypeMatchesSignature(magic, detected?.mime);
+  const contentType = requireDetectedTypeEqualsSignature(magic, detected?.mime);
   if (HTML_IN_BINARY_PATTERN.test(before + start))
     throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
 /** @param mime type by the library, which knows more types that begin like an accepted one */
-function checkTypeMatchesSignature(magic: BinaryType, mime: string | undefined): BinaryType {
+function requireDetectedTypeEqualsSignature(magic: BinaryType, mime: string | undefined): BinaryType {
   // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
   const contentType = mime === undefined && magic === 'image/tiff' ? magic : ACCEPTED_TYPE_BY_DETECTED_TYPE[mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentTypeError(`the content is ${describeFileType(mime)}`);

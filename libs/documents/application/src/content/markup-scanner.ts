@@ -5,7 +5,7 @@ import { UnsupportedDocumentTypeError } from '../refusals.ts';
 /** Maximum number of characters of a section that the rules check, such as an instruction. */
 const MAX_MARKUP_SECTION_CHARS = 1_024;
 /** Number of characters before a chunk that are kept, so that a section can begin in one chunk and end in the next. */
-const CHARS_KEPT_BEFORE_CHUNK = 2 * MAX_MARKUP_SECTION_CHARS;
+const CHARS_KEPT_FROM_PREVIOUS_CHUNK = 2 * MAX_MARKUP_SECTION_CHARS;
 
 export function createMarkupError(found: string): UnsupportedDocumentTypeError {
   return new UnsupportedDocumentTypeError(
@@ -27,7 +27,7 @@ abstract class MarkupScanner implements TokenizerCallbacks {
 
   /** @param text one character for each byte @throws UnsupportedDocumentTypeError */
   scanMarkupText(text: string): void {
-    const kept = this.text.slice(-CHARS_KEPT_BEFORE_CHUNK);
+    const kept = this.text.slice(-CHARS_KEPT_FROM_PREVIOUS_CHUNK);
     this.start += this.text.length - kept.length;
     this.text = kept + text;
     this.tokenizer.write(text);

@@ -18,7 +18,7 @@ const BINARY_CHARACTER_PATTERN = /[\0-\x08\x0b\x0e-\x1f]/;
 const LEADING_BLANKS_PATTERN = /^[\t\n\f\r ]*/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const XML_DECLARATION_PATTERN = /^<\?xml[\t\n\r ][^>]*\?>/;
-const XML_ELEMENT = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
+const XML_ELEMENT_START_PATTERN = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
 const DECLARED_XML_ENCODING_PATTERN = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
 const ACCEPTED_TEXT_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
@@ -55,7 +55,7 @@ class Utf16TextMarkupChecker implements StreamingTextChecker {
 
   constructor(encoding: 'utf-16le' | 'utf-16be', hint: DeclaredFileTypeAndName) {
     this.decoder = new TextDecoder(encoding, { fatal: true });
-    this.contentType = detectCsvOrPlainText(hint);
+    this.contentType = chooseCsvOrPlainTextByDeclaration(hint);
   }
 
   checkContentBytes(bytes: Buffer): void {
@@ -137,7 +137,7 @@ class TextFileChecker implements StreamingTextChecker {
       .replace(LEADING_BLANKS_PATTERN, '');
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
-    this.contentType = isMarkup ? 'application/xml' : detectCsvOrPlainText(hint);
+    this.contentType = isMarkup ? 'application/xml' : chooseCsvOrPlainTextByDeclaration(hint);
     this.markup = isMarkup ? new ActiveXmlContentScanner() : new HtmlPageScanner();
   }
 
@@ -169,7 +169,7 @@ function refuseUnlessXml(opening: string): void {
   if (declaration !== undefined) {
     return refuseForeignXmlEncoding(declaration);
   }
-  if (HTML_BEGINNING_PATTERN.test(opening) || !XML_ELEMENT.test(opening))
+  if (HTML_BEGINNING_PATTERN.test(opening) || !XML_ELEMENT_START_PATTERN.test(opening))
     throw new UnsupportedDocumentTypeError('the file begins with HTML markup');
 }
 
@@ -181,7 +181,7 @@ export function refuseForeignXmlEncoding(declaration: string): void {
 }
 
 /** Returns the type of a text that is neither XML nor an e-mail. */
-function detectCsvOrPlainText(hint: DeclaredFileTypeAndName): TextType {
+function chooseCsvOrPlainTextByDeclaration(hint: DeclaredFileTypeAndName): TextType {
   return isTextTypeDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
 }
 

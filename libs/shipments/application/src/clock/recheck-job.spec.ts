@@ -2,7 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import { UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { createNthShipmentId } from '../../test/clock-test-harness.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { RecheckTestHarness } from '../../test/recheck-test-harness.ts';
 
 const away = new UnavailableError('event store', 'away');
@@ -301,7 +301,7 @@ describe.each([
   it.each(Array.from({ length: CALLS }, (_, n) => n + 1))(
     'at call %d is followed by one that checks the rest',
     async (dieAt) => {
-      const process = new KillableProcess(dieAt, before);
+      const process = new SimulatedKillableProcess(dieAt, before);
       const first = new RecheckTestHarness(undefined, { page: 2 }, undefined, process);
       first.addShipments('wsp_1', 7);
       first.rechecks.changeSettings('wsp_1');

@@ -133,7 +133,7 @@ export class ShipmentRecheckJob {
       if (ending.aborted) return false;
       if (!recheck.isRunning) waiting.add(recheck.workspace_id);
       try {
-        if (await this.continueRecheck(recheck, ending)) hasWorked = true;
+        if (await this.advanceRecheckByOnePage(recheck, ending)) hasWorked = true;
       } catch (error) {
         failures.push(error);
       }
@@ -153,7 +153,7 @@ export class ShipmentRecheckJob {
   }
 
   /** Checks the next page of a workspace. Returns true if the re-check advanced. */
-  private async continueRecheck(recheck: RequestedShipmentRecheck, ending: AbortSignal): Promise<boolean> {
+  private async advanceRecheckByOnePage(recheck: RequestedShipmentRecheck, ending: AbortSignal): Promise<boolean> {
     if (!recheck.isRunning && !this.start.haveReplicasAppliedSettings(recheck)) return false;
     const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.

@@ -81,7 +81,7 @@ export class DueShipmentChecker {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
       const page = await this.pace.runWorkThenRest(look, ending);
       this.ruleClockMetrics.incrementDueShipmentReadCount();
-      const due = page.filter((shipment) => !this.recent.isRecheckOnHold(shipment));
+      const due = page.filter((shipment) => !this.recent.isShipmentRecheckOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
         this.ruleClockMetrics.setDueShipmentsForMetrics(due);
         const next = due.splice(0, MAX_CONCURRENT_SHIPMENT_CHECKS);
@@ -119,12 +119,12 @@ export class DueShipmentChecker {
         throw error;
       }
       this.ruleClockMetrics.countShipmentCheck('failed');
-      this.logFailure(command, error);
+      this.logRuleCheckFailure(command, error);
     }
     this.recent.recordRuleCheck(shipment);
   }
 
-  private logFailure(command: ReturnType<typeof createRuleCheckCommand>, error: unknown): void {
+  private logRuleCheckFailure(command: ReturnType<typeof createRuleCheckCommand>, error: unknown): void {
     const fields = { ...toOriginLogFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; the check will be retried');
   }
@@ -171,7 +171,7 @@ const MAX_RECENT_CHECKS = 20_000;
 const FIRST_CHECK_REPEAT_DELAY_MS = 5_000;
 const MAX_REPEATED_CHECK_DELAY_MS = 10 * 60_000;
 
-interface RecentShipmentCheck {
+interface RecentRuleCheckRecord {
   readonly due_at: string;
   /** Number of earlier checks that did not remove the shipment from the work list. */
   readonly times: number;
@@ -186,7 +186,7 @@ interface RecentShipmentCheck {
  */
 class RecentlyCheckedShipments {
   /** The cache is limited by size, because with `max` it would allocate memory for all entries immediately. */
-  private readonly checks = new LRUCache<string, RecentShipmentCheck>({
+  private readonly checks = new LRUCache<string, RecentRuleCheckRecord>({
     maxSize: MAX_RECENT_CHECKS,
     sizeCalculation: () => 1,
   });
@@ -194,7 +194,7 @@ class RecentlyCheckedShipments {
   /** @param elapsed returns monotonic milliseconds */
   constructor(private readonly elapsed: () => number) {}
 
-  isRecheckOnHold({ id, due_at }: DueShipment): boolean {
+  isShipmentRecheckOnHold({ id, due_at }: DueShipment): boolean {
     const check = this.checks.get(id);
     return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
   }

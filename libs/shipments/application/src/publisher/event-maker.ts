@@ -9,7 +9,7 @@ import {
   toPublicEvent,
   type ShipmentEvent,
   type ShipmentStateAfterEvent,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
   computeRecordMemoryWeight,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
@@ -181,7 +181,7 @@ export async function foldStream(
   const range = { from: (before?.revision ?? -1) + 1, to, isStored: true };
   for await (const events of readEventsInSlices(store, stream, range)) {
     for (const stored of events) {
-      const event = toShipmentEvent(stored);
+      const event = upcastStoredShipmentEvent(stored);
       folded = foldNextEvent(folded, event);
       seen?.(stored, event, folded);
     }

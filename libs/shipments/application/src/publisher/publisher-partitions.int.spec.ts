@@ -10,7 +10,7 @@ import type {
 import { LeaseDistributor } from '@tracking/resilience';
 import { PartitionCountManager } from '@tracking/subscriptions';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
 import { PUBLISHER_SUBSCRIBER_NAME, type PublisherOptions } from './publisher.ts';
 
@@ -21,7 +21,7 @@ const DEADLINE = { deadlineMs: 20_000 };
 
 /** A process that shares the leases of the publisher with others. */
 interface SharingProcess {
-  readonly process: KillableProcess;
+  readonly process: SimulatedKillableProcess;
   /** Names of the leases that the process holds. */
   held(): readonly string[];
   stop(): Promise<void>;
@@ -80,12 +80,12 @@ describe('a publisher with partitions', () => {
   async function changeTo(partitions: number): Promise<void> {
     await counts.requestPartitionCountChange(PUBLISHER_SUBSCRIBER_NAME, partitions);
     const changed = { subscriber: PUBLISHER_SUBSCRIBER_NAME, partitions, requested: partitions };
-    await eventually(async () => expect(await counts.listPartitionCounts()).toEqual([changed]), DEADLINE);
+    await eventually(async () => expect(await counts.listPartitionCountPerSubscriber()).toEqual([changed]), DEADLINE);
   }
 
   function startSharing(
     options: Partial<PublisherOptions> = {},
-    process: KillableProcess = new KillableProcess(),
+    process: SimulatedKillableProcess = new SimulatedKillableProcess(),
   ): SharingProcess {
     const held = new Set<Lease>();
     let isKilled = false;
@@ -153,7 +153,7 @@ describe('a publisher with partitions', () => {
     await expectPublishedOnce();
     // The lease of the earlier release is the seventeenth.
     expect(process.held()).toHaveLength(17);
-    expect(await counts.listPartitionCounts()).toEqual([
+    expect(await counts.listPartitionCountPerSubscriber()).toEqual([
       { subscriber: PUBLISHER_SUBSCRIBER_NAME, partitions: 16, requested: 16 },
     ]);
   });
@@ -275,7 +275,7 @@ describe('a publisher with partitions', () => {
   it('loses nothing and keeps the order when processes die at every step of a change', async () => {
     for (let step = 1; step <= MAX_CRASH_STEP; step += 3) {
       await counts.requestPartitionCountChange(PUBLISHER_SUBSCRIBER_NAME, step % 2 === 0 ? 4 : 16);
-      const { process, kill } = startSharing({}, new KillableProcess(step, step % 4 < 2));
+      const { process, kill } = startSharing({}, new SimulatedKillableProcess(step, step % 4 < 2));
       await write(1);
       while (!process.dead) await harness.recordMilestone(shipments[0] ?? '');
       await kill();

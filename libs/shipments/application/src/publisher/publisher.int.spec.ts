@@ -10,12 +10,12 @@ import {
 import { CHECKPOINTS_COLLECTION_SPEC, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { createUpsertCommand } from '../../test/builders.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import type { PublisherOptions } from './publisher.ts';
 import {
   SAMPLE_PUBLIC_URLS,
   PublishingTestHarness,
-  type RunningPublisher,
+  type RunningPublisherWithMetrics,
 } from '../../test/publishing-test-harness.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
@@ -369,7 +369,7 @@ describe('the publisher', () => {
 
   it('loses nothing and keeps the order across crashes at every step', async () => {
     for (let at = 1; at <= 24; at += 1) {
-      const process = new KillableProcess((at >> 1) + 1, at % 2 === 0);
+      const process = new SimulatedKillableProcess((at >> 1) + 1, at % 2 === 0);
       harness.startPublisher({}, process);
       const id = await harness.createShipment();
       while (!process.dead) await harness.recordMilestone(id);
@@ -388,13 +388,13 @@ describe('the publisher', () => {
     const both = [harness.startPublisher({ leases }), harness.startPublisher({ leases })];
     const published =
       (type: string) =>
-      ({ metrics }: RunningPublisher) =>
+      ({ metrics }: RunningPublisherWithMetrics) =>
         metrics.getMetricValue(`publisher_events_published_total{type="${type}"}`);
     const id = await harness.createShipment();
     await harness.waitForPublishedAnnouncements();
     const created = published('shipment.created');
     await eventually(() => expect(both.map(created).toSorted()).toEqual([0, 1]));
-    const [holder, other] = created(both[0] as RunningPublisher) === 1 ? both : both.toReversed();
+    const [holder, other] = created(both[0] as RunningPublisherWithMetrics) === 1 ? both : both.toReversed();
     if (holder === undefined || other === undefined) throw new Error('two were started');
     await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => harness.recordMilestone(id))]);
     await harness.recordMilestone(id);

@@ -24,7 +24,7 @@ import {
   PARKED_STREAMS_COLLECTION_SPEC,
   type ParkedStream,
   ParkedStreams,
-  createStreamPartition,
+  createPartitionOfStreamPrefixes,
   PartitionedSubscription,
   type RetryOutcome,
   type SubscriptionMetrics,
@@ -161,7 +161,7 @@ export class ShipmentEventPublisher {
     };
     const streamPrefix = SHIPMENT_STREAM_PREFIX;
     if (defaultPartitions === undefined)
-      return new CatchUpSubscription({ ...options, partitions: [createStreamPartition([streamPrefix])] });
+      return new CatchUpSubscription({ ...options, partitions: [createPartitionOfStreamPrefixes([streamPrefix])] });
     const polling = partitionPollMs === undefined ? {} : { pollMs: partitionPollMs };
     const checkpointWriter = new CheckpointWriter(options.documentStore);
     return new PartitionedSubscription({ ...options, ...polling, checkpointWriter, streamPrefix, defaultPartitions });
@@ -267,7 +267,7 @@ class PublishedLogSizeStore {
 
   /** Returns the generation in which the publisher publishes. @throws UnavailableError */
   async readPublishedGeneration(): Promise<number> {
-    return (await this.readPublishedLogDocument()).generation;
+    return (await this.readPublishedLogSizeDocument()).generation;
   }
 
   /**
@@ -276,7 +276,7 @@ class PublishedLogSizeStore {
    * @throws UnavailableError
    */
   async determinePublishingGeneration(): Promise<number> {
-    const before = await this.readPublishedLogDocument();
+    const before = await this.readPublishedLogSizeDocument();
     const produced = await this.broker.countPublishedMessages(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
@@ -287,7 +287,7 @@ class PublishedLogSizeStore {
     return isWritten ? generation : before.generation;
   }
 
-  private async readPublishedLogDocument(): Promise<PublishedLogDocument> {
+  private async readPublishedLogSizeDocument(): Promise<PublishedLogDocument> {
     const documents = await this.openCollection();
     return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
   }

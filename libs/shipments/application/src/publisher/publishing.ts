@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '@tracking/ports';
 import { pauseFor } from '@tracking/resilience';
-import { toPublicEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import { toPublicEvent, upcastStoredShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import type { LRUCache } from 'lru-cache';
 import {
@@ -27,10 +27,10 @@ import {
  * Maximum characters per batch, well below the limits of brokers. To keep the order, the next batch is sent only after
  * the broker has acknowledged the previous one.
  */
-const MAX_BATCH_CHARACTERS = 512 * 1024;
+const MAX_CHARACTERS_PER_BROKER_BATCH = 512 * 1024;
 /** Number of events that are converted before the thread can do other work: about 1 ms. */
 const MAX_EVENTS_BETWEEN_YIELDS = 50;
-const CONCURRENT_STREAMS = 16;
+const MAX_STREAMS_PUBLISHED_CONCURRENTLY = 16;
 /** Maximum number of shipments that are read together. One can be a thousand times as large as an ordinary one. */
 const MAX_SHIPMENTS_PER_READ = 32;
 /**
@@ -107,7 +107,7 @@ export class PartitionEventPublisher implements EventHandler {
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }
-      if (slice.characters >= MAX_BATCH_CHARACTERS) await publishSlice();
+      if (slice.characters >= MAX_CHARACTERS_PER_BROKER_BATCH) await publishSlice();
     }
     await this.publishAnnouncementBatch(slice, failures, signal);
     return [...failures.values()];
@@ -120,7 +120,7 @@ export class PartitionEventPublisher implements EventHandler {
     before: FoldedShipment | undefined,
   ): void {
     if (before !== undefined && before.revision >= stored.revision) return;
-    const event = toShipmentEvent(stored);
+    const event = upcastStoredShipmentEvent(stored);
     const after = foldNextEvent(before, event);
     const published = toPublicEvent(stored.id, event, after, this.parts.addresses);
     if (published !== undefined) {
@@ -205,7 +205,7 @@ export class PartitionEventPublisher implements EventHandler {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, unknown.length) }, readSome));
+    await Promise.all(Array.from({ length: Math.min(MAX_STREAMS_PUBLISHED_CONCURRENTLY, unknown.length) }, readSome));
     return weight;
   }
 }

@@ -6,7 +6,7 @@ import {
   toPublicEventId,
   findHistoryNoteOfEvent,
   convertMsToRoundedHours,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
 
@@ -18,7 +18,7 @@ export async function toHistoryEntry(
   stored: StoredEvent,
   findException: (id: string) => Promise<ShipmentException | undefined>,
 ): Promise<UnnamedHistoryEntry | undefined> {
-  const event = toShipmentEvent(stored);
+  const event = upcastStoredShipmentEvent(stored);
   const change = readExceptionChange(event);
   const needed = change !== undefined && !isWholeExceptionInChange(change);
   const note = findHistoryNoteOfEvent(event, needed ? await findException(change.id) : undefined);
@@ -37,7 +37,7 @@ export async function toHistoryEntry(
 
 /** Returns the change that an event makes to the shipment's ETA; undefined if it makes none. */
 export function toEtaChangeOfEvent(stored: StoredEvent): EtaChange | undefined {
-  const event = toShipmentEvent(stored);
+  const event = upcastStoredShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
   if (event.type === 'shipment.created.v1') {
     const { eta, eta_precision } = event.data.shipment;
@@ -52,7 +52,7 @@ export function toEtaChangeOfEvent(stored: StoredEvent): EtaChange | undefined {
     eta,
     eta_precision: byDay?.precision ?? 'time',
     previous_eta,
-    slip_hours: byDay === undefined ? computeEtaSlipHours(previous_eta, eta) : byDay.slip_hours,
+    slip_hours: byDay === undefined ? computeHoursFromPreviousToNewEta(previous_eta, eta) : byDay.slip_hours,
     reported_at,
     source,
     milestone_id,
@@ -62,7 +62,7 @@ export function toEtaChangeOfEvent(stored: StoredEvent): EtaChange | undefined {
 
 const CLIENT_ETA_ORIGIN: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
 
-function computeEtaSlipHours(from: string | null, to: string | null): number | null {
+function computeHoursFromPreviousToNewEta(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
   return convertMsToRoundedHours(Date.parse(to) - Date.parse(from));
 }

@@ -23,7 +23,7 @@ import {
   parseShipmentIdOfPart,
   type ShipmentState,
   toShipmentStreamName,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import type { RuleSettingsReader } from '../decide-batch.ts';
@@ -51,7 +51,7 @@ import type {
   MilestoneBelongsToShipmentRequest,
   ReadShipmentHistoryRequest,
   ReadPage,
-  ShipmentReads,
+  ShipmentStreamReads,
   UnnamedHistoryEntry,
 } from './shipment-reads.ts';
 
@@ -63,7 +63,7 @@ interface ShipmentReadsOptions {
 }
 
 /** Reads single shipments from their streams. */
-export class ShipmentStreamReader implements ShipmentReads {
+export class ShipmentStreamReader implements ShipmentStreamReads {
   private readonly past: PastShipmentStateReader;
 
   constructor(private readonly parts: ShipmentReadsOptions) {
@@ -265,7 +265,7 @@ function foldEventsRecordedUntil(
   const later = events.findIndex(({ metadata }) => String(metadata['recorded_at']) > at);
   const recorded = later === -1 ? events : events.slice(0, later);
   return {
-    state: fold(recorded.map(toShipmentEvent), state),
+    state: fold(recorded.map(upcastStoredShipmentEvent), state),
     events: before + recorded.length,
     characters: recorded.reduce((sum, event) => sum + countCharactersKeptByEvent(event), characters),
     isOver: later !== -1,
@@ -273,7 +273,7 @@ function foldEventsRecordedUntil(
 }
 
 function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: WorkspaceScope): boolean {
-  const event = first && toShipmentEvent(first);
+  const event = first && upcastStoredShipmentEvent(first);
   return event?.type === 'shipment.created.v1' && isResourceInScope(event.data, scope);
 }
 

@@ -6,7 +6,7 @@ import {
   evolveShipmentRecord,
   fold,
   toShipmentStreamName,
-  toShipmentEvent,
+  upcastStoredShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
   createAddDocumentCommand,
@@ -20,7 +20,7 @@ import {
   createReceiveUploadCommand,
   createReopenShipmentCommand,
   createSampleRequestUploadCommand,
-  createResolveExceptionCommand,
+  createSampleResolveExceptionCommand,
   createRetractMilestoneCommand,
   SAMPLE_SCOPE,
   createUpsertCommand,
@@ -100,7 +100,7 @@ async function recorded(id: string, occurred_at: string, when: string) {
 describe('the past', () => {
   it('equals the former answer at each revision', async () => {
     const id = await eventful();
-    const events = (await engine.store.read(toShipmentStreamName(id))).map(toShipmentEvent);
+    const events = (await engine.store.read(toShipmentStreamName(id))).map(upcastStoredShipmentEvent);
     for (let minute = 0; minute <= 9; minute++) {
       const then = events.filter(({ metadata }) => metadata.recorded_at <= at(minute));
       const record = await shipments.getShipmentAt({ ...SAMPLE_SCOPE, shipment_id: id, as_of: at(minute) });
@@ -202,7 +202,7 @@ describe('an exception', () => {
     const found = { exception: opened.answer.exception, shipment_version: opened.answer.shipment_version };
     for (const each of [shipments, other])
       expect(await each.getException({ ...SAMPLE_SCOPE, exception_id })).toEqual(found);
-    const resolved = await shipments.resolveException(createResolveExceptionCommand(id, exception_id));
+    const resolved = await shipments.resolveException(createSampleResolveExceptionCommand(id, exception_id));
     for (const each of [shipments, other, restarted]) {
       expect((await each.getException({ ...SAMPLE_SCOPE, exception_id }))?.exception).toEqual(
         resolved.answer.exception,

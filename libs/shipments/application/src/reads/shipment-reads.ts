@@ -109,7 +109,7 @@ export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor
  * Reads of a shipment's stream. Methods return undefined if the shipment does not exist or belongs to another scope.
  * Results include every command that was answered before the call. All methods throw `UnavailableError`.
  */
-export interface ShipmentReads {
+export interface ShipmentStreamReads {
   getShipment(request: GetShipmentRequest): Promise<ShipmentWithEventPosition | undefined>;
   /** Returns the shipment at a time; undefined before its creation. */
   getShipmentAt(request: GetShipmentAtTimeRequest): Promise<ShipmentRecord | undefined>;

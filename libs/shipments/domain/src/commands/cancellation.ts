@@ -28,7 +28,7 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipmentCommand> =
     );
   },
   rebuildResultFromEvents: () => ({ outcome: 'cancelled' }),
-  buildAnswerFromResult: buildCancellationAnswer,
+  buildAnswerFromResult: buildShipmentCancellationAnswer,
 };
 
 /** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
@@ -47,7 +47,7 @@ export const reopenShipmentHandler: CancellationHandler<ReopenCancelledShipmentC
     return decideCancelOrReopen(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
   rebuildResultFromEvents: () => ({ outcome: 'reopened' }),
-  buildAnswerFromResult: buildCancellationAnswer,
+  buildAnswerFromResult: buildShipmentCancellationAnswer,
 };
 
 interface CancellationResult {
@@ -65,7 +65,7 @@ type CancellationHandler<Command extends CommandContext> = CommandHandler<
   Omit<CancellationAnswer, 'warnings'>
 >;
 
-function buildCancellationAnswer({ outcome }: CancellationResult, { record }: ShipmentState) {
+function buildShipmentCancellationAnswer({ outcome }: CancellationResult, { record }: ShipmentState) {
   return { outcome, shipment: record };
 }
 

@@ -22,18 +22,18 @@ import {
 import { decideMilestone } from './milestone-decision.ts';
 import {
   createMilestoneAnswer,
-  setMilestoneContent,
+  reviseMilestone,
   type MilestoneAnswer,
   listPortsOfShipment,
   checkContainerExists,
-  warnOfCodeUnusualForMode,
+  createUnusualCodeWarnings,
 } from './record-milestone.ts';
 
 /** Fields of a milestone that a client can correct: all fields that it posts, except the source. */
 export type MilestonePatch = Partial<Omit<MilestoneInput, 'source'>>;
 
 /** Corrects a milestone by hand. If a feed sends the milestone again, the correction stays. */
-export interface CorrectMilestone extends CommandContext {
+export interface CorrectMilestoneCommand extends CommandContext {
   readonly type: 'CorrectMilestone';
   readonly shipment_id: string;
   readonly milestone_id: string;
@@ -48,7 +48,7 @@ interface CorrectMilestoneResult {
 export interface CorrectMilestoneAnswer extends Pick<CorrectMilestoneResult, 'outcome'>, MilestoneAnswer {}
 
 export const correctMilestoneHandler: CommandHandler<
-  CorrectMilestone,
+  CorrectMilestoneCommand,
   CorrectMilestoneResult,
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
@@ -63,7 +63,7 @@ export const correctMilestoneHandler: CommandHandler<
 };
 
 function decideCorrection(
-  command: CorrectMilestone,
+  command: CorrectMilestoneCommand,
   state: ShipmentState,
   context: DecideContext,
 ): Decision<CorrectMilestoneResult> {
@@ -76,7 +76,7 @@ function decideCorrection(
   }
   const { content, stated_at } = applyMilestonePatch(command, entry, state, context.places);
   requireUniqueMilestoneExternalId(content, entry, state);
-  const unusual = patch.code === undefined ? [] : warnOfCodeUnusualForMode(content.code, state.record);
+  const unusual = patch.code === undefined ? [] : createUnusualCodeWarnings(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const reported_at = stated_at ?? computeReportTime(command, content, entry);
   if (isSameMilestoneContent(previous, content) && reported_at === previous.reported_at) {
@@ -84,7 +84,7 @@ function decideCorrection(
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
   const overridden = findOverriddenFeedValues(content, getMilestoneAsLastSent(entry));
-  const milestone = setMilestoneContent(previous, content, reported_at);
+  const milestone = reviseMilestone(previous, content, reported_at);
   const outcome = { previous, milestone, overridden, formerReport: null };
   const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
@@ -96,7 +96,7 @@ function decideCorrection(
  * @throws DomainError
  */
 function applyMilestonePatch(
-  { patch, at }: CorrectMilestone,
+  { patch, at }: CorrectMilestoneCommand,
   { milestone: previous }: TimelineEntry,
   { record }: ShipmentState,
   places: PlaceLookup,
@@ -146,7 +146,7 @@ function getFieldsKeptByCorrection(
  * A correction back to the values of a feed restores the time of the feed's report.
  */
 function computeReportTime(
-  { patch, at }: CorrectMilestone,
+  { patch, at }: CorrectMilestoneCommand,
   content: MilestoneContent,
   entry: TimelineEntry,
 ): Timestamp {

@@ -76,7 +76,7 @@ export function createPendingDocument(
   state: ShipmentState,
   { newId }: DecideContext,
 ): DocumentRecord {
-  throwIfInvalidFields([...checkDocumentLimit(state), ...checkReplacedDocument(replaces_document_id, state)]);
+  throwIfInvalidFields([...listDocumentLimitErrors(state), ...checkReplacedDocument(replaces_document_id, state)]);
   return {
     id: newId('doc', 0),
     shipment_id,
@@ -95,7 +95,7 @@ export function createPendingDocument(
   };
 }
 
-function checkDocumentLimit({ documents }: ShipmentState): readonly FieldError[] {
+function listDocumentLimitErrors({ documents }: ShipmentState): readonly FieldError[] {
   if (documents.length < SHIPMENT_LIMITS.documents) return [];
   const message = `A shipment can have at most ${SHIPMENT_LIMITS.documents} documents, including deleted ones.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
@@ -155,12 +155,12 @@ export function decideDocumentCommand(
   const after = {
     ...state,
     documents: applyDocumentChanges(state.documents, [event]),
-    record: updateDocumentsCount(record, event),
+    record: copyDocumentsCountFromEvent(record, event),
   };
   return { ...common, ...addEventsOfDerivedChanges(at, after, [event], context) };
 }
 
-function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
+function copyDocumentsCountFromEvent(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
   return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
 }
 

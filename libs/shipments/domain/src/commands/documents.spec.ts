@@ -615,7 +615,9 @@ describe('a repeated command about a document', () => {
       const decided = () => decide(command, scenario.state, createDecideContext(command.id));
       expect(decided()).toEqual(decided());
       const { length } = scenario.events;
-      const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<ShipmentScenario['addDocument']>;
+      const { documentId, outcome: came } = scenario.decideAndApplyShipmentCommand(command) as ReturnType<
+        ShipmentScenario['addDocument']
+      >;
       expect(came).toBe(outcome);
       const { rebuildResultFromEvents: rebuildResult, buildAnswerFromResult: answer } = getCommandHandler(command.type);
       const result = rebuildResult(scenario.events.slice(length), command);

@@ -525,7 +525,7 @@ describe('a repeated command', () => {
     for (const [command, outcome] of commands) {
       const on = outcome === 'existing' ? heldUnseen() : scenario;
       const { length } = on.events;
-      const decided = on.runCommand(command);
+      const decided = on.decideAndApplyShipmentCommand(command);
       const events = on.events.slice(length);
       const { rebuildResultFromEvents: rebuildResult } = getCommandHandler(command.type);
       const { exceptionId } = decided as unknown as { readonly exceptionId: string };

@@ -78,7 +78,7 @@ function decideExceptionOpening(
   const { at } = command;
   const { record } = state;
   const input = normaliseExceptionInput(command.exception);
-  throwIfInvalidFields([...checkContainerExists(input, record), ...checkMilestoneExists(input, state)]);
+  throwIfInvalidFields([...checkContainerExists(input, record), ...listMissingMilestoneErrors(input, state)]);
   const warnings = warnOfCancelledShipment(record, record);
   const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameExceptionSubject(each, input));
   if (present !== undefined) {
@@ -92,7 +92,7 @@ function decideExceptionOpening(
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
   throwIfInvalidFields(checkExceptionLimit(state));
-  const exception = createException(command, input, context);
+  const exception = buildManualShipmentException(command, input, context);
   const open_exceptions_count = record.open_exceptions_count + 1;
   const exceptions = [...state.exceptions, exception];
   const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
@@ -124,7 +124,11 @@ function normaliseExceptionInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
-function createException({ at, shipment_id }: OpenExceptionCommand, input: ExceptionInput, { newId }: DecideContext) {
+function buildManualShipmentException(
+  { at, shipment_id }: OpenExceptionCommand,
+  input: ExceptionInput,
+  { newId }: DecideContext,
+) {
   return {
     ...input,
     id: newId('exc', 0),
@@ -141,7 +145,7 @@ function createException({ at, shipment_id }: OpenExceptionCommand, input: Excep
   } as const satisfies ShipmentException;
 }
 
-function checkMilestoneExists({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
+function listMissingMilestoneErrors({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
   if (milestone_id === null || findMilestone(state, milestone_id) !== undefined) return [];
   const message = `The shipment has no milestone ${milestone_id}.`;
   return [{ param: 'milestone_id', code: 'unknown_milestone', message }];

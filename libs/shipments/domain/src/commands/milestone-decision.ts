@@ -3,7 +3,7 @@ import { computeAnnouncedChanges, listChangesOfLastMilestone } from '../changes.
 import { warnIfEtaBeforeEtd } from '../check-shipment.ts';
 import { createShipmentChangedEvent } from '../changed-event.ts';
 import { type DerivedShipment, deriveShipment } from '../derive.ts';
-import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events/event-data.ts';
+import type { EstimateReport, ChangedLastMilestoneSummaries, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { findSupersededEstimatesToDrop, moveEstimatesToDroppedReports } from '../dropped-estimates.ts';
@@ -45,7 +45,7 @@ export function decideMilestone(
   const { previous, overridden, formerReport } = outcome;
   const before = state.record;
   const series = findEstimatesSupersededOrRestored(state.timeline, previous, outcome.milestone);
-  const estimated = setMilestoneSuperseded(outcome.milestone, series.isSuperseded, at);
+  const estimated = setOrClearSupersededTimeOfMilestone(outcome.milestone, series.isSuperseded, at);
   const timeline = state.timeline.slice();
   const { supersedes: superseded, restores: restored } = series;
   const changed = { isNew: previous === undefined, superseded, restored, at, overridden, formerReport };
@@ -55,7 +55,8 @@ export function decideMilestone(
   const derived = deriveShipment({ ...state, timeline, droppedEstimates }, context.places);
 
   const isReplaced = derived.analysis.journey.replacedIds.has(estimated.id);
-  const milestone = estimated.classifier === 'actual' ? setMilestoneSuperseded(estimated, isReplaced, at) : estimated;
+  const milestone =
+    estimated.classifier === 'actual' ? setOrClearSupersededTimeOfMilestone(estimated, isReplaced, at) : estimated;
   const last = listChangesOfLastMilestone(before, derived.record);
   const events = [createMilestoneEvent({ ...outcome, milestone }, { ...series, last, dropped })];
   const changes = computeAnnouncedChanges(before, derived.record);
@@ -76,8 +77,8 @@ export function decideMilestone(
   };
 }
 
-/** Returns the milestone with `superseded_at`, if it differs. A retracted milestone does not change. */
-function setMilestoneSuperseded(milestone: Milestone, isSuperseded: boolean, at: Timestamp): Milestone {
+/** Returns the milestone with `superseded_at` set or cleared. A retracted milestone is returned unchanged. */
+function setOrClearSupersededTimeOfMilestone(milestone: Milestone, isSuperseded: boolean, at: Timestamp): Milestone {
   const { superseded_at, retracted_at } = milestone;
   if (retracted_at !== null || (superseded_at !== null) === isSuperseded) return milestone;
   return { ...milestone, superseded_at: isSuperseded ? at : null };
@@ -103,7 +104,7 @@ function warnOfEtaBeforeEtd(
 interface MilestoneEffectsOnTimeline {
   readonly supersedes: readonly string[];
   readonly restores: readonly string[];
-  readonly last: LastMilestoneChanges;
+  readonly last: ChangedLastMilestoneSummaries;
   /** Ids of superseded estimates that are no longer kept. */
   readonly dropped: readonly string[];
 }

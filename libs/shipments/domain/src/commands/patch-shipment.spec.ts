@@ -4,7 +4,7 @@ import {
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
   findDataOfDecidedEvent,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
@@ -16,7 +16,7 @@ import { fold } from '../index.ts';
 const party = (name: string | null, external_id: string | null) => ({ name, external_id });
 const strings = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 'x']));
 const leg = (eta: string | null, destination_port = 'USLAX') =>
-  createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port, eta });
+  createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port, eta });
 
 describe('a merge patch', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {

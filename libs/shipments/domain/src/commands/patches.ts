@@ -88,11 +88,11 @@ function decideShipmentPatch(
   const checked = checkShipmentFields(fields, mode, context.places, command.strict);
   const { etd, eta, legs } = checked.fields;
   return decideShipmentUpdate(command, state, context, {
-    checked: { ...checked, errors: [...checked.errors, ...checkOriginalEta(original_eta)] },
+    checked: { ...checked, errors: [...checked.errors, ...listOriginalEtaRangeErrors(original_eta)] },
     times: {
       ...(etd !== undefined && !isTimeRepeatedByClient(state, 'etd', etd, context.places) && { etd }),
       ...(eta !== undefined && !isTimeRepeatedByClient(state, 'eta', eta, context.places) && { eta }),
-      ...(legs !== undefined && !areRepeatedLegs(state, legs, context.places) && { legs }),
+      ...(legs !== undefined && !areLegsUnchangedSinceLastSent(state, legs, context.places) && { legs }),
     },
     sent: state.sent,
     ...(original_eta !== undefined && { newOriginalEta: original_eta }),
@@ -100,7 +100,7 @@ function decideShipmentPatch(
   });
 }
 
-function checkOriginalEta(value: TimeOrDay | null | undefined): readonly FieldError[] {
+function listOriginalEtaRangeErrors(value: TimeOrDay | null | undefined): readonly FieldError[] {
   return value != null && isBeforeEarliestDate(value) ? [{ param: 'original_eta', ...TIME_OUT_OF_RANGE_ERROR }] : [];
 }
 
@@ -119,7 +119,7 @@ function isTimeRepeatedByClient(
 }
 
 /** Returns true if the client states the legs that it stated last, and no estimate is newer. */
-function areRepeatedLegs(state: ShipmentState, legs: readonly LegFields[], places: PlaceLookup): boolean {
+function areLegsUnchangedSinceLastSent(state: ShipmentState, legs: readonly LegFields[], places: PlaceLookup): boolean {
   const { schedule, record } = state;
   const { value, written } = schedule.legs;
   const apply = legs.every(({ etd, eta }, index) => {

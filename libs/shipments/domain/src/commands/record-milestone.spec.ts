@@ -172,7 +172,7 @@ describe('recording', () => {
       shipment_id: 'shp_x',
       milestone,
     } as const;
-    expect(captureRefusal(() => scenario.runCommand(command)).code).toBe('not_found');
+    expect(captureRefusal(() => scenario.decideAndApplyShipmentCommand(command)).code).toBe('not_found');
   });
 
   it('refuses new milestones beyond 5,000, but accepts repetitions and corrections', () => {

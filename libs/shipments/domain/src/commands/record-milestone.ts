@@ -98,7 +98,7 @@ function decideMilestoneRecording(
   const checked = checkMilestone(command.milestone, context.places, command.at, listPortsOfShipment(before));
   const input = checked.milestone;
   throwIfInvalidFields([...checked.errors, ...checkContainerExists(input, before)]);
-  const unusual = warnOfCodeUnusualForMode(input.code, before);
+  const unusual = createUnusualCodeWarnings(input.code, before);
 
   const duplicate = findDuplicateMilestone(state, input);
   if (duplicate === undefined) return decideNewMilestone(command, input, state, { ...context, unusual });
@@ -125,7 +125,7 @@ function decideMilestoneRecording(
     const consequences = addConsequencesOfRepeatedMilestone(command.at, state, events, context);
     return { ...existing, ...consequences, warnings: [...known, ...cancelled] };
   }
-  const replaced = setMilestoneContent(previous, content, reported_at);
+  const replaced = reviseMilestone(previous, content, reported_at);
   const milestone = { ...replaced, ...(isCurrentAgain && { superseded_at: null }) };
   // A repetition that adds the `external_id` or a later time of the report corrects nothing.
   // The milestone keeps its revision.
@@ -144,7 +144,7 @@ function decideNewMilestone(
   state: ShipmentState,
   context: DecideContext & { readonly unusual: readonly Warning[] },
 ): MilestoneDecision {
-  throwIfInvalidFields(checkMilestoneLimit(state));
+  throwIfInvalidFields(listMilestoneLimitErrors(state));
   const milestone = createMilestone(command, input, context);
   const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDDEN_VALUES, formerReport: null };
   const { isSuperseded, ...decided } = decideMilestone(command.at, state, outcome, context);
@@ -204,7 +204,7 @@ function createMilestone(command: RecordMilestoneCommand, input: MilestoneInput,
  * it current again.
  * @param reported_at time of the report with the new content
  */
-export function setMilestoneContent(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
+export function reviseMilestone(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
   const superseded_at = isSameEventAndTime(previous, content) ? previous.superseded_at : null;
   const revision = previous.revision + 1;
   return { ...previous, ...addCatalogLabelAndSequence(content), reported_at, superseded_at, revision };
@@ -258,7 +258,7 @@ function createOverriddenValueWarnings(
   return [{ code: 'overridden_by_user', param: null, message }];
 }
 
-function checkMilestoneLimit({ timeline }: ShipmentState): readonly FieldError[] {
+function listMilestoneLimitErrors({ timeline }: ShipmentState): readonly FieldError[] {
   const { milestones, milestonesWithSuperseded } = SHIPMENT_LIMITS;
   const superseded = timeline.filter(({ milestone }) => isSupersededEstimate(milestone)).length;
   if (timeline.length - superseded < milestones && timeline.length < milestonesWithSuperseded) return [];
@@ -313,7 +313,7 @@ export function checkContainerExists(
   return [{ param: 'container_number', code: 'unknown_container', message }];
 }
 
-export function warnOfCodeUnusualForMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
+export function createUnusualCodeWarnings(code: string, { mode }: ShipmentRecord): readonly Warning[] {
   if (mode === null || parseMilestoneCode(code)?.modes.includes(mode) !== false) return [];
   return [
     { code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for shipments with mode ${mode}.` },

@@ -1,7 +1,7 @@
 import { chooseLatestTime, type Milestone, type Timestamp } from '@tracking/contracts';
 import { isSameJson } from '../changes.ts';
 import type { MilestoneInput } from '../check-milestone.ts';
-import type { EstimateReport, LastMilestoneChanges, Overridden } from '../events/event-data.ts';
+import type { EstimateReport, ChangedLastMilestoneSummaries, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import {
   isFeedSource,
@@ -14,7 +14,7 @@ import { compareReportTimes, isSameEventAndTime } from '../reports.ts';
 import type { TimelineEntry } from '../state.ts';
 import { insertFormerReport, type RepeatedMilestone, toEstimateReport } from '../timeline.ts';
 
-const NO_LAST_MILESTONE_CHANGES: LastMilestoneChanges = { containers: [] };
+const NO_LAST_MILESTONE_CHANGES: ChangedLastMilestoneSummaries = { containers: [] };
 
 /**
  * Returns true if the source stated the recorded milestone after the posted one. Reports of a feed are compared with

@@ -41,7 +41,7 @@ import {
 } from './cancellation.ts';
 import { type CheckRulesCommand, checkRulesHandler } from './check-rules.ts';
 import {
-  type CorrectMilestone,
+  type CorrectMilestoneCommand,
   correctMilestoneHandler,
   type RetractMilestoneCommand,
   retractMilestoneHandler,
@@ -62,7 +62,7 @@ export type ShipmentCommand =
   | PatchShipmentCommand
   | PatchContainerCommand
   | RecordMilestoneCommand
-  | CorrectMilestone
+  | CorrectMilestoneCommand
   | RetractMilestoneCommand
   | CancelShipmentCommand
   | ReopenCancelledShipmentCommand

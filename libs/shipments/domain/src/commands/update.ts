@@ -26,7 +26,7 @@ import {
 } from './command.ts';
 
 /** Changes of an existing shipment that a client sent. */
-interface ShipmentUpdate {
+interface CheckedShipmentUpdateFromClient {
   readonly checked: ShipmentFieldsCheckResult;
   /** Checked schedule fields that are new statements of the client. */
   readonly times: ScheduleFields;
@@ -45,7 +45,7 @@ export function decideShipmentUpdate(
   command: CommandContext,
   state: ShipmentState,
   context: DecideContext,
-  { checked, times, continued, sent, newOriginalEta, movesEtaAfterArrival = false }: ShipmentUpdate,
+  { checked, times, continued, sent, newOriginalEta, movesEtaAfterArrival = false }: CheckedShipmentUpdateFromClient,
 ): Decision<{ readonly outcome: 'updated' | 'unchanged' }> {
   const before = state.record;
   const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
@@ -59,7 +59,7 @@ export function decideShipmentUpdate(
   throwIfInvalidFields([
     ...checked.errors,
     ...checkKeptFieldsAgainstNewMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
-    ...checkExternalId(before, record),
+    ...checkExternalIdIsUnchanged(before, record),
     ...checkRequiredReference({ ...record, external_id: before.external_id }),
   ]);
 
@@ -127,7 +127,7 @@ function checkKeptFieldsAgainstNewMode(
 /**
  * Checks the `external_id`. It identifies the shipment in the client's system, so it cannot be changed or set later.
  */
-function checkExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
+function checkExternalIdIsUnchanged(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
   const message = 'external_id can only be set when the shipment is created, and cannot be changed.';
   return [{ param: 'external_id', code: 'external_id_immutable', message }];

@@ -5,7 +5,7 @@ import {
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
   findDataOfDecidedEvent,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   captureRefusal,
   createShipmentScenario,
@@ -183,13 +183,13 @@ describe('upsert of an existing shipment', () => {
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
-      legs: [createLegFieldsWithDefaults({ vessel: 'ONE' }), createLegFieldsWithDefaults({ vessel: 'TWO' })],
+      legs: [createLegWithOtherFieldsNull({ vessel: 'ONE' }), createLegWithOtherFieldsNull({ vessel: 'TWO' })],
     });
     scenario.upsertShipment({
       shipper: { name: 'Bcme', external_id: null },
       metadata: { c: '3' },
       references: [{ type: 'so', value: '2' }],
-      legs: [createLegFieldsWithDefaults({ voyage: 'V3' })],
+      legs: [createLegWithOtherFieldsNull({ voyage: 'V3' })],
     });
     expect(scenario.record).toMatchObject({
       shipper: { name: 'Bcme', external_id: null },
@@ -198,7 +198,7 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.record.metadata).toEqual({ c: '3' });
     expect(scenario.record.legs).toEqual([
       {
-        ...createLegFieldsWithDefaults({ voyage: 'V3' }),
+        ...createLegWithOtherFieldsNull({ voyage: 'V3' }),
         etd_precision: 'time',
         eta_precision: 'time',
         atd: null,
@@ -215,7 +215,7 @@ describe('upsert of an existing shipment', () => {
       eta: createTimeInJanuary2026(20),
       shipper: { name: 'Acme', external_id: null },
       metadata: { a: '1' },
-      legs: [createLegFieldsWithDefaults({ vessel: 'ONE', eta: createTimeInJanuary2026(19) })],
+      legs: [createLegWithOtherFieldsNull({ vessel: 'ONE', eta: createTimeInJanuary2026(19) })],
     };
     const scenario = createShipmentScenario(fields);
     const decision = scenario.upsertShipment(fields);
@@ -322,7 +322,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
       external_id: 'PO-1',
       eta: createTimeInJanuary2026(20),
       etd: createTimeInJanuary2026(1),
-      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
+      legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     };
     const scenario = createOceanShipmentScenario(nightly);
     scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
@@ -378,12 +378,12 @@ describe('etd, eta and legs count as a change only when they differ from what th
   it('do not bring back earlier estimates with the next command', () => {
     const scenario = createOceanShipmentScenario({
       eta: createTimeInJanuary2026(20),
-      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
+      legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     });
     scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(23));
     scenario.upsertShipment({
       eta: createTimeInJanuary2026(21),
-      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
+      legs: [createLegWithOtherFieldsNull({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
     });
     scenario.postMilestoneInScenario('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record).toMatchObject({
@@ -403,13 +403,13 @@ describe('etd, eta and legs count as a change only when they differ from what th
 });
 
 describe('a time of a leg counts as a change only when it differs from what the last upsert sent', () => {
-  const first = createLegFieldsWithDefaults({
+  const first = createLegWithOtherFieldsNull({
     origin_port: 'CNSHA',
     destination_port: 'SGSIN',
     etd: createTimeInJanuary2026(1),
     eta: createTimeInJanuary2026(5),
   });
-  const second = createLegFieldsWithDefaults({
+  const second = createLegWithOtherFieldsNull({
     origin_port: 'SGSIN',
     destination_port: 'USLAX',
     etd: createTimeInJanuary2026(7),
@@ -474,7 +474,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
 
   it('matches legs by their ports, otherwise by their index', () => {
-    const feeder = createLegFieldsWithDefaults({
+    const feeder = createLegWithOtherFieldsNull({
       origin_port: 'CNNGB',
       destination_port: 'CNSHA',
       etd: createTimeInJanuary2026(0),
@@ -520,7 +520,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     scenario.postEstimateInScenario('vessel_arrived', createTimeInJanuary2026(9), { location: 'SGSIN' });
     scenario.upsertShipment({
       legs: [
-        createLegFieldsWithDefaults({ destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
+        createLegWithOtherFieldsNull({ destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
         { ...first, vessel: 'OTHER' },
         second,
       ],

@@ -26,7 +26,7 @@ import {
   createWarningsOfUpdate,
 } from './update.ts';
 import { getPortsOfShipment } from '../route.ts';
-import { type ShipmentState, createScheduleFromFirstUpsert, NO_ORIGINAL_ETA } from '../state.ts';
+import { type ShipmentState, createClientScheduleFromFirstUpsert, NO_ORIGINAL_ETA } from '../state.ts';
 
 /** Creates a shipment, or changes the shipment with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -94,7 +94,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     updated_at: command.at,
     version: 1,
   };
-  const schedule = createScheduleFromFirstUpsert(sent, 0);
+  const schedule = createClientScheduleFromFirstUpsert(sent, 0);
   const basis = {
     record,
     schedule,

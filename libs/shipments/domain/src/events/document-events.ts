@@ -3,12 +3,12 @@ import type { StoredEventDescriptor } from './descriptor.ts';
 import type { DocumentChangeData, ReceivedDocumentFile, DocumentWithFileId } from './event-data.ts';
 
 /** A client requested an upload URL for a document. */
-export interface DocumentRequestedEvent {
+export interface DocumentUploadRequestedEvent {
   readonly type: 'document.requested.v1';
   readonly data: { readonly stored: DocumentWithFileId };
 }
 
-export const documentRequestedEventDescriptor: StoredEventDescriptor<DocumentRequestedEvent> = {
+export const documentRequestedEventDescriptor: StoredEventDescriptor<DocumentUploadRequestedEvent> = {
   type: 'document.requested.v1',
   documents: ({ stored }) => [stored],
   createHistoryNote: ({ stored }) => ({

@@ -103,7 +103,7 @@ export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<Annou
 };
 
 /** Changed `last_milestone` values. Responses contain them, but events do not announce them. */
-export interface LastMilestoneChanges {
+export interface ChangedLastMilestoneSummaries {
   /** The new `last_milestone` of the shipment; absent if it does not change. */
   readonly shipment?: LastMilestoneSummary | null;
   /** The new `last_milestone` of each container in which it changed. */

@@ -1,7 +1,7 @@
 import type { Milestone } from '@tracking/contracts';
 import { applyLastMilestoneChanges, isSameJson } from '../changes.ts';
 import type { PublicEventMapping, StoredEventDescriptor } from './descriptor.ts';
-import type { EstimateReport, LastMilestoneChanges, Overridden } from './event-data.ts';
+import type { EstimateReport, ChangedLastMilestoneSummaries, Overridden } from './event-data.ts';
 
 /** A milestone was added to the timeline. */
 export interface MilestoneRecordedEvent {
@@ -10,7 +10,7 @@ export interface MilestoneRecordedEvent {
     readonly milestone: Milestone;
     /** Ids of the estimates that this milestone replaces. A milestone that is replaced itself has `superseded_at`. */
     readonly supersedes: readonly string[];
-    readonly last: LastMilestoneChanges;
+    readonly last: ChangedLastMilestoneSummaries;
     /** Ids of superseded estimates that are no longer kept; absent if there are none. */
     readonly drops?: readonly string[];
   };
@@ -63,7 +63,7 @@ export interface MilestoneCorrectedEvent {
     readonly supersedes: readonly string[];
     /** Ids of estimates that the previous content had replaced but the new content does not replace. */
     readonly restores: readonly string[];
-    readonly last: LastMilestoneChanges;
+    readonly last: ChangedLastMilestoneSummaries;
     /** Values that the milestone's feed last sent and that values of a person override. */
     readonly overridden: Overridden;
     /**
@@ -107,7 +107,7 @@ export interface MilestoneRetractedEvent {
     readonly milestone: Milestone;
     /** Ids of the estimates that become current again. */
     readonly restores: readonly string[];
-    readonly last: LastMilestoneChanges;
+    readonly last: ChangedLastMilestoneSummaries;
   };
 }
 

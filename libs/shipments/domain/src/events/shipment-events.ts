@@ -13,12 +13,12 @@ import {
   isSameJson,
   rememberFieldsOfRemovedContainers,
 } from '../changes.ts';
-import { createScheduleFromFirstUpsert, NO_ORIGINAL_ETA, applyFieldsToClientSchedule } from '../state.ts';
+import { createClientScheduleFromFirstUpsert, NO_ORIGINAL_ETA, applyFieldsToClientSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type {
   Changes,
   GivenPorts,
-  LastMilestoneChanges,
+  ChangedLastMilestoneSummaries,
   LastUpsertValues,
   EventRevisionsOfLegTimes,
   ScheduleFields,
@@ -41,7 +41,7 @@ export const shipmentCreatedEventDescriptor: StoredEventDescriptor<ShipmentCreat
     workspace_id,
     environment,
     record: addMissingShipmentFields(shipment),
-    schedule: createScheduleFromFirstUpsert(sent, revision),
+    schedule: createClientScheduleFromFirstUpsert(sent, revision),
     sent,
     ports: null,
     originalEta: NO_ORIGINAL_ETA,
@@ -57,7 +57,10 @@ export const shipmentCreatedEventDescriptor: StoredEventDescriptor<ShipmentCreat
     nextCheckAt: null,
     commands: [],
   }),
-  createHistoryNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickFieldsSetAtCreation(shipment) }),
+  createHistoryNote: ({ shipment }) => ({
+    type: 'shipment.created',
+    changes: listInitialFieldValuesAsChanges(shipment),
+  }),
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
@@ -65,7 +68,7 @@ export const shipmentCreatedEventDescriptor: StoredEventDescriptor<ShipmentCreat
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
 /** Returns the fields that are set on a new shipment, except those that every shipment has. */
-function pickFieldsSetAtCreation(shipment: ShipmentRecord): HistoryChanges {
+function listInitialFieldValuesAsChanges(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(
     ([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isDefaultOrEmptyFieldValue(value),
   );
@@ -98,7 +101,7 @@ export interface ShipmentUpdatedEvent {
      */
     readonly legs_written?: readonly EventRevisionsOfLegTimes[];
     readonly sent: LastUpsertValues;
-    readonly last: LastMilestoneChanges;
+    readonly last: ChangedLastMilestoneSummaries;
     /** Original ETA that the client set, if it equals the visible one, which would change otherwise. */
     readonly original_eta?: TimeOrDay | null;
   };

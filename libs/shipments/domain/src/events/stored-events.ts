@@ -11,7 +11,7 @@ import {
   documentReceivedEventDescriptor,
   type DocumentRejectedEvent,
   documentRejectedEventDescriptor,
-  type DocumentRequestedEvent,
+  type DocumentUploadRequestedEvent,
   documentRequestedEventDescriptor,
   type DocumentUploadedEvent,
   documentUploadedEventDescriptor,
@@ -70,7 +70,7 @@ export type ShipmentEventBody =
   | ExceptionUpdatedEvent
   | ExceptionResolvedEvent
   | ExceptionConditionsEndedEvent
-  | DocumentRequestedEvent
+  | DocumentUploadRequestedEvent
   | DocumentReceivedEvent
   | DocumentUploadedEvent
   | DocumentApprovedEvent
@@ -108,7 +108,7 @@ const STORED_EVENT_DESCRIPTORS: {
   'document.deleted.v1': documentDeletedEventDescriptor,
 };
 
-export const storedEventDescriptors: readonly StoredEventDescriptor<ShipmentEventBody>[] =
+export const descriptorsOfAllStoredEventTypes: readonly StoredEventDescriptor<ShipmentEventBody>[] =
   Object.values(STORED_EVENT_DESCRIPTORS);
 
 export function findStoredEventDescriptor(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {

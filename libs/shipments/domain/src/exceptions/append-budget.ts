@@ -1,7 +1,7 @@
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 
 /** Maximum bytes of the exceptions that rules open and update in one command. */
-const MAX_RULE_EXCEPTION_BYTES = 400_000;
+const MAX_BYTES_OF_RULE_EXCEPTIONS_PER_COMMAND = 400_000;
 /** Maximum bytes of the exceptions and the command's own events together. One append can contain about 1 MB. */
 const MAX_APPEND_BYTES = 900_000;
 /** Maximum bytes of a command's own events that do not reduce the budget. */
@@ -18,11 +18,12 @@ export class RuleExceptionByteBudget {
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
   /** Reserves bytes for the event. Returns false if not enough bytes are left. */
-  reserveEventBytes({ data }: ShipmentEventBody): boolean {
+  reserveAppendBytesForEvent({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + countUtf8Bytes(data);
     if (bytes > MAX_COMMAND_BYTES_OUTSIDE_BUDGET) {
       this.commandBytes ??= this.command.reduce((sum, event) => sum + countUtf8Bytes(event.data), 0);
-      if (bytes > Math.min(MAX_RULE_EXCEPTION_BYTES, MAX_APPEND_BYTES - this.commandBytes)) return false;
+      if (bytes > Math.min(MAX_BYTES_OF_RULE_EXCEPTIONS_PER_COMMAND, MAX_APPEND_BYTES - this.commandBytes))
+        return false;
     }
     this.ruleBytes = bytes;
     return true;

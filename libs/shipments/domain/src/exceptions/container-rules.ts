@@ -39,7 +39,7 @@ import {
   isContainerReturned,
   listRemedyMilestones,
   describeResolutionByEmptyReturn,
-  describeResolutionByStatusMilestones,
+  listResolvingStatusMilestones,
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
@@ -56,7 +56,7 @@ export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progres
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
-  const arrived_at = computeStopArrivalTime(stop, summaries, onward, analysis.route);
+  const arrived_at = findArrivalTimeAtLastContainerStop(stop, summaries, onward, analysis.route);
   const next = findNextLeg(record.legs, analysis.route.locate(location).key);
   const next_etd = next?.leg.etd ?? null;
   const isDischarged = summaries.some(({ stops }) => stops.some((each) => isDischargeSince(each, arrived_at)));
@@ -93,7 +93,7 @@ function describeEtd(leg: Leg | undefined, { findZone }: ShipmentRoute): string 
 }
 
 /** Returns the time when the container arrived at its last stop. */
-function computeStopArrivalTime(
+function findArrivalTimeAtLastContainerStop(
   stop: TimelineEntry,
   summaries: StatusSubject['summaries'],
   onward: Timestamp,
@@ -137,7 +137,7 @@ function describeResolutionByLoading(stop: TimelineEntry, summaries: StatusSubje
 }
 
 /** Distance from the destination above which a container that leaves a terminal abroad is off its route. */
-const MIN_OFF_ROUTE_KM = 1_500;
+const MIN_OFF_ROUTE_KM_FROM_DESTINATION = 1_500;
 
 /**
  * Opens `off_route` if a container left a terminal in another country, far from the destination and at no place of the
@@ -150,7 +150,7 @@ export const offRouteRule = applyRuleToEachSubject(({ summaries }, { derived }) 
   const { location, occurred_at } = out.milestone;
   const { isOfShipment, kmFromDestination } = route.locate(location);
   if (isOfShipment || !isPlaceOnTheWay(route, location)) return undefined;
-  if (kmFromDestination === null || kmFromDestination <= MIN_OFF_ROUTE_KM) return undefined;
+  if (kmFromDestination === null || kmFromDestination <= MIN_OFF_ROUTE_KM_FROM_DESTINATION) return undefined;
   const isMilestone: ProblemSolvingMilestones['isMilestone'] = ({ rules }) => {
     const departs = rules.departure !== undefined && rules.departure !== 'pick_up';
     return rules.handling === 'loaded' || (departs && !canShipSailOnWithoutGoods(summaries, rules));
@@ -197,7 +197,7 @@ export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, setting
       location: discharged?.milestone.location ?? null,
     },
     resolvedBy: () => [
-      describeResolutionByStatusMilestones(
+      listResolvingStatusMilestones(
         'out_for_delivery',
         left === TIME_BEFORE_ALL_TIMESTAMPS ? null : left,
         analysis.route,
@@ -275,7 +275,7 @@ export const detentionRiskRule = applyRuleToEachSubject((subject, facts, setting
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: getOccurredAt(left) },
     resolvedBy: () => [
-      describeResolutionByStatusMilestones('completed', null, analysis.route),
+      listResolvingStatusMilestones('completed', null, analysis.route),
       ...describeResolutionByEmptyReturn(subject, facts.derived),
       ...(container === undefined ? [] : [describeResolutionByFieldChange('empty_return_by')]),
       ...describeResolutionByCorrection(when.milestone),

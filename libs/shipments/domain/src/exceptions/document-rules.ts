@@ -3,7 +3,7 @@ import { createDocumentReplacementFinder } from '../documents.ts';
 import { describeStatedTime } from '../local-time.ts';
 import type { DocumentState } from '../state.ts';
 import { type FindFindings, addHoursToTimestamp } from './rule.ts';
-import { describeResolutionByFieldChange, describeResolutionByDocuments } from './remedies.ts';
+import { describeResolutionByFieldChange, createResolutionConditionsByDocuments } from './remedies.ts';
 
 /**
  * Opens `missing_document` some hours before the ETA if a document type is missing that the workspace requires for the
@@ -31,7 +31,7 @@ export const missingDocumentRule: FindFindings = ({ derived, documents, required
       // A person who resolved the exception accepted only the documents that were missing at that time.
       isGraverThan: (resolved) => missing.some((type) => !isIncludedOrListMissing(resolved['missing'], type)),
       resolvedBy: () => [
-        describeResolutionByDocuments('document_uploaded', missing),
+        createResolutionConditionsByDocuments('document_uploaded', missing),
         describeResolutionByFieldChange('eta', 'mode'),
       ],
     },
@@ -70,7 +70,7 @@ export const documentRejectedRule: FindFindings = ({ documents }) => {
       metrics: { document_ids: ids },
       isGraverThan: (resolved) => ids.some((id) => !isIncludedOrListMissing(resolved['document_ids'], id)),
       resolvedBy: () => [
-        describeResolutionByDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))]),
+        createResolutionConditionsByDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))]),
       ],
     },
   ];

@@ -8,7 +8,7 @@ import type { TimelineEntry } from '../state.ts';
 import {
   describeResolutionByCorrectionOf,
   describeResolutionByMilestone,
-  CONDITIONS_OF_RESOLUTION_BY_REOPENING,
+  RESOLVED_BY_SHIPMENT_REOPENING_CONDITIONS,
   canShipSailOnWithoutGoods,
   isContainerDeliveryAttempted,
   isDelivered,
@@ -206,7 +206,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
-    resolvedBy: () => [CONDITIONS_OF_RESOLUTION_BY_REOPENING, describeResolutionByCorrectionOf(milestone)],
+    resolvedBy: () => [RESOLVED_BY_SHIPMENT_REOPENING_CONDITIONS, describeResolutionByCorrectionOf(milestone)],
   }));
 };
 

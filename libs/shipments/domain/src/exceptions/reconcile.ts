@@ -19,7 +19,7 @@ import { RuleExceptionByteBudget } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
   type CurrentOrFutureProblem,
-  computeEarliestAcceptedDueTime,
+  computeEarliestDueTimeOpeningException,
   getHighestSeverity,
   type ExceptionRule,
   type ExceptionRuleFacts,
@@ -92,7 +92,7 @@ export function collectExceptionFindings(
   const facts = { ...known, requiredDocuments };
   const { record } = facts.derived;
   const isCancelled = record.status === 'cancelled';
-  const oldest = computeEarliestAcceptedDueTime(record);
+  const oldest = computeEarliestDueTimeOpeningException(record);
   const findings = new Map<string, RuleFinding>();
   for (const rule of EXCEPTION_RULES) {
     const settings = exceptions[rule.type];
@@ -172,14 +172,14 @@ class ExceptionReconciler {
   reconcileAllExceptions(documents: readonly DocumentState[]): Reconciled {
     const { expired, next } = createDocumentExpiryEvents(documents, this.now);
     this.events.push(...createMilestoneSupersededEvents(this.decided.derived, this.decided), ...expired);
-    this.scheduleNextCheck(next);
+    this.setNextCheckTimeIfEarlier(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
       if (exception.status === 'resolved') this.suppressFindingOfResolvedException(exception);
       else this.reconcileExceptionWithFinding(exception);
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
-    const due = [...this.findings.values()].filter((found) => this.isFindingDue(found));
+    const due = [...this.findings.values()].filter((found) => this.isFindingDueOrScheduleCheck(found));
     // Exceptions opened by the command itself have the first indexes, so rules start after them.
     const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
     for (const [index, found] of due.slice(0, room).entries()) {
@@ -232,9 +232,9 @@ class ExceptionReconciler {
 
   /** Adds the event if it fits into the append. Otherwise the next check, which is due immediately, adds it. */
   private addEventIfItFits(event: ShipmentEventBody): boolean {
-    const hasRoom = this.budget.reserveEventBytes(event);
+    const hasRoom = this.budget.reserveAppendBytesForEvent(event);
     if (hasRoom) this.events.push(event);
-    else this.scheduleNextCheck(this.now);
+    else this.setNextCheckTimeIfEarlier(this.now);
     return hasRoom;
   }
 
@@ -253,9 +253,9 @@ class ExceptionReconciler {
     this.events.push({ type: 'exception.resolved.v2', data });
   }
 
-  private isFindingDue({ finding }: RuleFinding): boolean {
+  private isFindingDueOrScheduleCheck({ finding }: RuleFinding): boolean {
     if (isFindingProblemPresent(finding, this.now)) return true;
-    this.scheduleNextCheck(finding.opens_at);
+    this.setNextCheckTimeIfEarlier(finding.opens_at);
     return false;
   }
 
@@ -284,7 +284,7 @@ class ExceptionReconciler {
   private toExceptionFieldsOfRule({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
-    if (!isWorse) this.scheduleNextCheck(worsens?.at);
+    if (!isWorse) this.setNextCheckTimeIfEarlier(worsens?.at);
     return {
       severity: getHighestSeverity(severity, finding.severity, isWorse ? worsens.severity : undefined),
       detail,
@@ -294,7 +294,7 @@ class ExceptionReconciler {
     };
   }
 
-  private scheduleNextCheck(time: Timestamp | undefined): void {
+  private setNextCheckTimeIfEarlier(time: Timestamp | undefined): void {
     if (time === undefined || (this.nextCheckAt !== null && this.nextCheckAt <= time)) return;
     this.nextCheckAt = time;
   }

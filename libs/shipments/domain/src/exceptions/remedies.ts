@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { type ComputedContainerProgress, findLatestMilestoneTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
-import { getMeaningOfMilestoneCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
+import { getStatusEffectOfMilestoneCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
 import { STATUS_RANKS, TIME_BEFORE_ALL_TIMESTAMPS } from '../milestone-summary.ts';
 import type { ShipmentRoute } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -37,7 +37,7 @@ type Milestones = Pick<ExceptionResolutionConditions, 'codes' | 'occurred_from'>
 export function listRemedyMilestones(remedies: readonly ProblemSolvingMilestones[], route: ShipmentRoute): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = getMilestoneRules(code);
-    const { status } = getMeaningOfMilestoneCode(rules, route);
+    const { status } = getStatusEffectOfMilestoneCode(rules, route);
     // The return of an empty container counts only together with certain other milestones of the container.
     if (status === 'cancelled' || rules.container_time === 'empty_returned_at') return false;
     const rank = status === null ? -1 : STATUS_RANKS[status];
@@ -52,7 +52,7 @@ export function listRemedyMilestones(remedies: readonly ProblemSolvingMilestones
  * attempt also completes the step.
  * @param summaries milestones of the goods, if a departure completes the step
  */
-export function describeResolutionByStatusMilestones(
+export function listResolvingStatusMilestones(
   status: ShipmentStatus,
   from: Timestamp | null,
   route: ShipmentRoute,
@@ -112,7 +112,7 @@ export function describeResolutionByFieldChange(...fields: readonly string[]): E
 }
 
 /** Returns a resolution by documents, one of each type. */
-export function describeResolutionByDocuments(
+export function createResolutionConditionsByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
 ): ExceptionResolutionConditions {
@@ -125,7 +125,7 @@ export const NEW_INFORMATION_RESOLUTION_CONDITIONS: ExceptionResolutionCondition
   ...NO_RESOLUTION_CONDITIONS,
   by: 'news',
 };
-export const CONDITIONS_OF_RESOLUTION_BY_REOPENING: ExceptionResolutionConditions = {
+export const RESOLVED_BY_SHIPMENT_REOPENING_CONDITIONS: ExceptionResolutionConditions = {
   ...NO_RESOLUTION_CONDITIONS,
   by: 'cancellation_taken_back',
 };

@@ -91,14 +91,14 @@ export function applyRuleToEachSubject(rule: SubjectRule): FindFindings {
     });
 }
 
-const MAX_AGE_OF_DUE_TIME_HOURS = 30 * 24;
+const MAX_HOURS_DUE_BEFORE_SHIPMENT_CREATED = 30 * 24;
 
 /**
  * Returns the earliest due time for which findings open exceptions, so that an import of old shipments does not open
  * very many exceptions.
  */
-export function computeEarliestAcceptedDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
-  return addHoursToTimestamp(created_at, -MAX_AGE_OF_DUE_TIME_HOURS);
+export function computeEarliestDueTimeOpeningException({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
+  return addHoursToTimestamp(created_at, -MAX_HOURS_DUE_BEFORE_SHIPMENT_CREATED);
 }
 
 /** Returns the hours after which a rule opens an exception, for the mode of the shipment. */

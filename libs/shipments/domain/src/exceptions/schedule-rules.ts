@@ -5,7 +5,12 @@ import {
   chooseLatestTime,
 } from '@tracking/contracts';
 import type { DerivedShipment } from '../derive.ts';
-import { describeStatedTime, measureTimeBetween, restoreTimeWithZone, convertMsToRoundedHours } from '../local-time.ts';
+import {
+  describeStatedTime,
+  computeMsBetweenTimesOrDays,
+  restoreStatedTimeWithZoneOfPlace,
+  convertMsToRoundedHours,
+} from '../local-time.ts';
 import { mayTravelByVessel } from '../route.ts';
 import {
   type FindFindings,
@@ -15,7 +20,7 @@ import {
   computeTimeWhenLate,
   getNextMillisecond,
   getRuleHours,
-  computeEarliestAcceptedDueTime,
+  computeEarliestDueTimeOpeningException,
 } from './rule.ts';
 import {
   NEW_INFORMATION_RESOLUTION_CONDITIONS,
@@ -23,7 +28,7 @@ import {
   hasArrived,
   hasDeparted,
   isDelivered,
-  describeResolutionByStatusMilestones,
+  listResolvingStatusMilestones,
 } from './remedies.ts';
 
 /** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
@@ -40,9 +45,9 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
   const { route } = derived.analysis;
   const zone = route.findZone(route.destination);
-  const original = restoreTimeWithZone(original_eta, original_eta_precision, zone);
+  const original = restoreStatedTimeWithZoneOfPlace(original_eta, original_eta_precision, zone);
   const { value, day } = derived.times.eta;
-  const slip = measureTimeBetween(original, { value, day, zone });
+  const slip = computeMsBetweenTimesOrDays(original, { value, day, zone });
   const isByTime = original.day === null && day === null;
   if (slip < getRuleHours(settings, derived.record) * HOUR_MS) return [];
   const slip_hours = convertMsToRoundedHours(slip);
@@ -54,7 +59,10 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
       isGraverThan: (resolved) => slip - readEtaSlipMs(resolved, isByTime) >= MIN_SLIP_GROWTH_TO_REOPEN_HOURS * HOUR_MS,
-      resolvedBy: () => [describeResolutionByArrival(derived), describeResolutionByFieldChange('eta', 'original_eta')],
+      resolvedBy: () => [
+        computeConditionsForResolutionByArrival(derived),
+        describeResolutionByFieldChange('eta', 'original_eta'),
+      ],
     },
   ];
 };
@@ -95,7 +103,7 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
       ...createOverdueTimeFinding(computeTimeWhenLate(eta, eta_precision), derived, settings),
       detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
-      resolvedBy: () => [describeResolutionByArrival(derived), describeResolutionByFieldChange('eta')],
+      resolvedBy: () => [computeConditionsForResolutionByArrival(derived), describeResolutionByFieldChange('eta')],
     },
   ];
 };
@@ -118,7 +126,7 @@ export const noUpdateExceptionRule: FindFindings = ({ derived, lastNewsAt }, set
   if (isDelivered(record)) return [];
   const hours = getRuleHours(settings, record);
   const { etd, eta, created_at } = record;
-  const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestAcceptedDueTime(record);
+  const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestDueTimeOpeningException(record);
   const silent_since = chooseLatestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
   const expected = addHoursToTimestamp(silent_since, hours);
   return [
@@ -139,17 +147,20 @@ function isAtSea(derived: DerivedShipment): boolean {
 
 function describeResolutionByDeparture({ analysis, subjects }: DerivedShipment): ExceptionResolutionConditions {
   const summaries = subjects.flatMap((subject) => subject.summaries);
-  return describeResolutionByStatusMilestones('in_transit', null, analysis.route, summaries);
+  return listResolvingStatusMilestones('in_transit', null, analysis.route, summaries);
 }
 
 /** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
-function describeResolutionByArrival({ analysis, subjects }: DerivedShipment): ExceptionResolutionConditions {
+function computeConditionsForResolutionByArrival({
+  analysis,
+  subjects,
+}: DerivedShipment): ExceptionResolutionConditions {
   const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
   const moved = subjects.map(({ progress: { points } }) =>
     chooseLatestTime(points.moved, getNextMillisecond(chooseLatestTime(points.unavailable, points.returning))),
   );
   const since = chooseLatestTime(departed, ...moved);
-  return describeResolutionByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
+  return listResolvingStatusMilestones('arrived', since === '' ? null : since, analysis.route);
 }
 
 function computeDifferenceMs(from: Timestamp, to: Timestamp): number {

@@ -31,14 +31,14 @@ interface ActualDepartureOrArrival {
 }
 
 /** Finds `atd`: the earliest actual departure at `origin_port`; if there is none, the earliest departure. */
-function findDeparture(memory: ShipmentModelState): ActualDepartureOrArrival | null {
+function findActualDepartureInModel(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOriginPort(memory));
   return preferMilestoneAtPort(there, departures);
 }
 
 /** Finds `ata`: the earliest arrival at the destination; if there is none, the earliest that can be the arrival. */
-function findArrival(memory: ShipmentModelState): ActualDepartureOrArrival | null {
+function findArrivalDeterminingAta(memory: ShipmentModelState): ActualDepartureOrArrival | null {
   const arrivals = listActualArrivals(memory);
   return preferMilestoneAtPort(
     arrivals.filter((milestone) => isMilestoneAtPort(findDestinationPort(memory), milestone)),
@@ -55,11 +55,11 @@ function preferMilestoneAtPort(
 }
 
 export function findActualDepartureTimeOfShipment(memory: ShipmentModelState): Timestamp | null {
-  return findDeparture(memory)?.by.occurred_at ?? null;
+  return findActualDepartureInModel(memory)?.by.occurred_at ?? null;
 }
 
 export function findActualArrivalOfShipment(memory: ShipmentModelState): Timestamp | null {
-  return findArrival(memory)?.by.occurred_at ?? null;
+  return findArrivalDeterminingAta(memory)?.by.occurred_at ?? null;
 }
 
 function listActualArrivals(memory: ShipmentModelState): readonly ModelMilestone[] {

@@ -12,7 +12,7 @@ import { cloneShipmentScenario } from '../remedies.ts';
 import { SHIPMENT_ID, type ShipmentScenario, createDecideContext, scenarioPlacesStub } from '../scenario.ts';
 import { getExceptionKey, listUnresolvedExceptions } from './timed-walk.ts';
 
-export function requireScenarioState({ state }: ShipmentScenario): ShipmentState {
+export function getScenarioShipmentOrThrow({ state }: ShipmentScenario): ShipmentState {
   if (state === undefined) throw new Error('the scenario has no shipment to check');
   return state;
 }
@@ -21,7 +21,7 @@ export function requireScenarioState({ state }: ShipmentScenario): ShipmentState
 export function computeRuleCheckEventsAt(
   at: Timestamp,
   scenario: ShipmentScenario,
-  state = requireScenarioState(scenario),
+  state = getScenarioShipmentOrThrow(scenario),
 ): readonly ShipmentEventBody[] {
   const command = { ...scenario.createCommandContext(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
   return decide(command, state, { ...createDecideContext(command.id), settings: scenario.settings }).events;
@@ -33,7 +33,7 @@ export function computeRuleCheckEventsAt(
  * still exists, are excluded.
  */
 export function expectExceptionsIndependentOfHistory(scenario: ShipmentScenario, now: Timestamp): void {
-  const state = requireScenarioState(scenario);
+  const state = getScenarioShipmentOrThrow(scenario);
   const { record, documents, exceptions } = state;
   const open = listUnresolvedExceptions(scenario);
   expect(new Set(open.map(getExceptionKey)).size).toBe(open.length);
@@ -73,11 +73,11 @@ export function checkExplainedExceptions(scenario: ShipmentScenario): void {
   const expected = listExplainedExceptions(scenario, ['expected']).map(
     (each) => [getExceptionKey(each), each.opens_at] as const,
   );
-  expect(new Map(expected.toSorted())).toEqual(findExceptionOpeningTimes(scenario, new Set(open)));
+  expect(new Map(expected.toSorted())).toEqual(predictExceptionOpeningTimes(scenario, new Set(open)));
 }
 
 /** Returns the times at which further exceptions open, by type and container. */
-function findExceptionOpeningTimes(
+function predictExceptionOpeningTimes(
   scenario: ShipmentScenario,
   open: ReadonlySet<string>,
 ): ReadonlyMap<string, Timestamp> {
@@ -94,7 +94,7 @@ function findExceptionOpeningTimes(
 }
 
 function listExplainedExceptions(scenario: ShipmentScenario, statuses: readonly string[]) {
-  const { exceptions } = explainShipment(requireScenarioState(scenario), {
+  const { exceptions } = explainShipment(getScenarioShipmentOrThrow(scenario), {
     places: scenarioPlacesStub,
     settings: scenario.settings,
   });
@@ -120,7 +120,7 @@ export function expectConsistentExplanation(explanation: ShipmentExplanation, st
   expectTimesToMatchMilestones(explanation, state);
   for (const container of record.containers) {
     if (container.status === 'cancelled') continue;
-    const reached = milestones.map((each) => computeStatusRank(container.number, each));
+    const reached = milestones.map((each) => computeStatusRankOfMilestoneForContainer(container.number, each));
     expect([container.number, container.status]).toEqual([
       container.number,
       SHIPMENT_STATUSES[Math.max(0, ...reached)],
@@ -129,7 +129,7 @@ export function expectConsistentExplanation(explanation: ShipmentExplanation, st
 }
 
 /** Returns the rank that a milestone gives to a container; 0 if it gives none. */
-function computeStatusRank(
+function computeStatusRankOfMilestoneForContainer(
   number: string,
   { container_number, containers, counts_as }: MilestoneWithExplainedEffect,
 ): number {

@@ -6,16 +6,16 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  createLegFieldsWithDefaults,
+  createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
   createMilestoneInput,
 } from '../scenario.ts';
-import { type RandomJourneyTheme, journeyThemeArbitrary, replaceMilestoneValuesByTheme } from './theme.ts';
+import { type RandomJourneyTheme, journeyThemeArbitrary, replaceMilestoneValuesWithJourneyTheme } from './theme.ts';
 import {
   CUSTOMS_CODES,
   ESTIMATED_CODES,
   LOCATION_SAMPLES,
-  FREQUENT_MILESTONE_CODES,
+  FREQUENTLY_GENERATED_MILESTONE_CODES,
   catalogMilestoneCodes,
 } from './vocabulary.ts';
 
@@ -38,35 +38,35 @@ export interface GeneratedShipmentJourney {
 
 const SAMPLE_LEG_LISTS: readonly (readonly LegFields[])[] = [
   [],
-  [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: createTimeInJanuary2026(9) })],
+  [createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: createTimeInJanuary2026(9) })],
   [
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(2),
       eta: createTimeInJanuary2026(5),
     }),
-    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
+    createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   // The previous legs with another vessel, another time, and a preceding leg.
   [
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(2),
       eta: createTimeInJanuary2026(5),
       vessel: 'OTHER',
     }),
-    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
+    createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   [
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(3),
       eta: '2026-01-05',
     }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       origin_port: 'SGSIN',
       destination_port: 'USLAX',
       eta: '2026-01-10',
@@ -74,18 +74,18 @@ const SAMPLE_LEG_LISTS: readonly (readonly LegFields[])[] = [
     }),
   ],
   [
-    createLegFieldsWithDefaults({ origin_port: null, destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({ origin_port: null, destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
+    createLegWithOtherFieldsNull({
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(2),
       eta: createTimeInJanuary2026(5),
     }),
-    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
+    createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   [
-    createLegFieldsWithDefaults({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
+    createLegWithOtherFieldsNull({
       mode: 'rail',
       origin_port: 'USLAX',
       destination_port: 'USCHI',
@@ -93,13 +93,13 @@ const SAMPLE_LEG_LISTS: readonly (readonly LegFields[])[] = [
     }),
   ],
   [
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       mode: 'air',
       origin_port: 'CNSHA',
       destination_port: 'LON',
       eta: createTimeInJanuary2026(5),
     }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({
       mode: 'air',
       origin_port: 'LON',
       destination_port: 'USLAX',
@@ -107,20 +107,20 @@ const SAMPLE_LEG_LISTS: readonly (readonly LegFields[])[] = [
     }),
   ],
   [
-    createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: createTimeInJanuary2026(3) }),
-    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
-    createLegFieldsWithDefaults({
+    createLegWithOtherFieldsNull({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: createTimeInJanuary2026(3) }),
+    createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+    createLegWithOtherFieldsNull({
       mode: 'road',
       origin_port: 'CNSHA',
       destination_port: 'SGSIN',
       etd: createTimeInJanuary2026(5),
       eta: createTimeInJanuary2026(7),
     }),
-    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: createTimeInJanuary2026(8) }),
+    createLegWithOtherFieldsNull({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: createTimeInJanuary2026(8) }),
   ],
   [
-    createLegFieldsWithDefaults({ vessel: 'EVER GIVEN' }),
-    createLegFieldsWithDefaults({ mode: 'road', origin_port: 'USLAX' }),
+    createLegWithOtherFieldsNull({ vessel: 'EVER GIVEN' }),
+    createLegWithOtherFieldsNull({ mode: 'road', origin_port: 'USLAX' }),
   ],
 ];
 
@@ -189,7 +189,7 @@ const createMilestoneArbitrary = (
     .map((fields) => createMilestoneInput(fields));
 
 export const actualMilestoneArbitrary = fc.oneof(
-  { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENT_MILESTONE_CODES, ['actual']) },
+  { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENTLY_GENERATED_MILESTONE_CODES, ['actual']) },
   { weight: 1, arbitrary: createMilestoneArbitrary(catalogMilestoneCodes, ['actual']) },
   { weight: 1, arbitrary: createMilestoneArbitrary(CUSTOMS_CODES, ['actual']) },
 );
@@ -209,7 +209,7 @@ const postMilestoneStepArbitrary: fc.Arbitrary<Step> = fc.record({
 });
 
 const MILESTONE_CONTENT_ARBITRARIES = {
-  code: fc.constantFrom(...FREQUENT_MILESTONE_CODES),
+  code: fc.constantFrom(...FREQUENTLY_GENERATED_MILESTONE_CODES),
   occurred_at: timeOrDayArbitrary,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
   container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
@@ -297,9 +297,10 @@ export const shipmentFieldsArbitrary = fc
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
 function restrictJourneyStepToThemeValues(theme: RandomJourneyTheme, step: Step): Step {
-  if (step.kind === 'post') return { ...step, milestone: replaceMilestoneValuesByTheme(theme, step.milestone) };
-  if (step.kind === 'repeat') return { ...step, but: replaceMilestoneValuesByTheme(theme, step.but) };
-  if (step.kind === 'correct') return { ...step, patch: replaceMilestoneValuesByTheme(theme, step.patch) };
+  if (step.kind === 'post')
+    return { ...step, milestone: replaceMilestoneValuesWithJourneyTheme(theme, step.milestone) };
+  if (step.kind === 'repeat') return { ...step, but: replaceMilestoneValuesWithJourneyTheme(theme, step.but) };
+  if (step.kind === 'correct') return { ...step, patch: replaceMilestoneValuesWithJourneyTheme(theme, step.patch) };
   return step;
 }
 

@@ -4,7 +4,7 @@ import {
   type LegFields,
   type Milestone,
   type Mode,
-  type ScheduledPrecisions,
+  type EtdAndEtaPrecisions,
   type ClientShipmentFields,
   type TimeOrDay,
   type Timestamp,
@@ -82,7 +82,7 @@ export interface ShipmentModelState {
     readonly atd: Timestamp | null;
     readonly ata: Timestamp | null;
     /** Returns the legs as the client set them. */
-    readonly legs: readonly Omit<Leg, keyof ScheduledPrecisions>[];
+    readonly legs: readonly Omit<Leg, keyof EtdAndEtaPrecisions>[];
     readonly cancelledByMilestone: boolean;
   };
 }

@@ -19,7 +19,7 @@ interface ExpectedMilestoneRepetition {
   readonly isOutdated?: boolean;
 }
 
-export function computeExpectedOutcome(input: MilestoneInput, memory: ShipmentModelState): Expected {
+export function computeExpectedMilestoneOutcome(input: MilestoneInput, memory: ShipmentModelState): Expected {
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
   if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
     return { outcome: 'refused' };
@@ -144,7 +144,7 @@ const COMPARED_FIELDS_SET_BY_SENDER = [
 ] as const;
 
 /** Returns true if a person's actual milestone stays although the feed still sends an estimate. */
-function isFeedStillEstimatingInModel(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
+function isManualActualKeptDespiteFeedEstimate(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
   return saidByHand && isFeedSource(input) && input.classifier !== 'actual';
 }
@@ -156,7 +156,7 @@ function isFeedStillEstimatingInModel(input: MilestoneInput, { classifier, sent 
 function mergeRepeatedMilestoneContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
   if (!isFeedSource(input) || sent === null) return input;
-  if (isFeedStillEstimatingInModel(input, milestone)) return milestone;
+  if (isManualActualKeptDespiteFeedEstimate(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
   const chosen = COMPARED_FIELDS_SET_BY_SENDER.map((field) => {
     const together = ['occurred_at', 'occurred_at_precision', 'classifier', 'source'].includes(field);
@@ -170,7 +170,12 @@ function mergeRepeatedMilestoneContent(input: MilestoneInput, milestone: ModelMi
     : content;
 }
 
-export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp, memory: ShipmentModelState): void {
+export function addMilestoneToModelState(
+  input: MilestoneInput,
+  id: string,
+  at: Timestamp,
+  memory: ShipmentModelState,
+): void {
   const sequence = parseMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
   const reported = input.reported_at ?? at;
@@ -183,8 +188,12 @@ const getTimeOfLastCommand = ({ times, now }: ShipmentModelState): Timestamp => 
 const chooseLatestTime = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
 
 /** Posts a milestone again with its `external_id`. */
-export function postMilestoneAgain(input: MilestoneInput, id: string, memory: ShipmentModelState): void {
-  changeMilestone(id, memory, (old) => {
+export function applyRepeatedMilestonePostToModelState(
+  input: MilestoneInput,
+  id: string,
+  memory: ShipmentModelState,
+): void {
+  replaceMilestoneInModel(id, memory, (old) => {
     const content = mergeRepeatedMilestoneContent(input, old);
     const isSame = areReportsOfSameEventAndTime(old, content);
     const at = getTimeOfLastCommand(memory);
@@ -196,7 +205,8 @@ export function postMilestoneAgain(input: MilestoneInput, id: string, memory: Sh
           : (input.reported_at ?? chooseLatestTime(at, old.reported));
     const former = isSame && reported === old.reported ? old.former : listFormerReports(old);
     const corrected = { ...correctMilestone(old, content, memory), reported, former };
-    const isKept = !isFeedSource(input) || (isFeedStillEstimatingInModel(input, old) && old.classifier === 'actual');
+    const isKept =
+      !isFeedSource(input) || (isManualActualKeptDespiteFeedEstimate(input, old) && old.classifier === 'actual');
     if (isKept) return { ...corrected, sent: old.sent };
     const last = findLastReportOfSender(input, old);
     const again = areReportsOfSameEventAndTime(last, input) ? last.reported : chooseLatestTime(at, last.reported);
@@ -215,19 +225,22 @@ function listFormerReports(old: ModelMilestone): readonly EstimateReportInModel[
 export function storeFormerEstimateReport(input: MilestoneInput, id: string, memory: ShipmentModelState): void {
   const { classifier, external_id, code, occurred_at, occurred_at_precision, location, reported_at } = input;
   if (classifier !== 'estimated' || external_id === null || reported_at === null) return;
-  changeMilestone(id, memory, (old) => ({
+  replaceMilestoneInModel(id, memory, (old) => ({
     ...old,
     former: [...old.former, { code, occurred_at, occurred_at_precision, location, reported: reported_at }],
   }));
 }
 
 /** States an actual milestone again at a later time. */
-export function stateActualMilestoneAgain(
+export function restateActualMilestoneInModelState(
   { reported_at }: MilestoneInput,
   id: string,
   memory: ShipmentModelState,
 ): void {
-  changeMilestone(id, memory, (old) => ({ ...old, reported: chooseLatestTime(reported_at ?? '', old.reported) }));
+  replaceMilestoneInModel(id, memory, (old) => ({
+    ...old,
+    reported: chooseLatestTime(reported_at ?? '', old.reported),
+  }));
 }
 
 /** Corrects a milestone by hand, at the time of the command. */
@@ -260,7 +273,7 @@ function correctMilestone(old: ModelMilestone, content: Content, { now }: Shipme
 
 /** Gives the milestone the `external_id` if it has none. Overridden values stay. */
 export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: string, memory: ShipmentModelState): void {
-  changeMilestone(id, memory, (old) => {
+  replaceMilestoneInModel(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
   });
@@ -268,14 +281,14 @@ export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: stri
 
 /** Makes a superseded estimate current again. It is then the newest estimate. */
 export function makeEstimateCurrentAgain(id: string, memory: ShipmentModelState): void {
-  changeMilestone(id, memory, (old) => {
+  replaceMilestoneInModel(id, memory, (old) => {
     const reported = chooseLatestTime(getTimeOfLastCommand(memory), old.reported);
     const former = reported === old.reported ? old.former : listFormerReports(old);
     return { ...old, said: memory.now, reported, former, revision: old.revision + 1 };
   });
 }
 
-export function changeMilestone(
+export function replaceMilestoneInModel(
   id: string,
   memory: ShipmentModelState,
   to: (old: ModelMilestone) => ModelMilestone,

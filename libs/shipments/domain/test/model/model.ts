@@ -10,15 +10,15 @@ import {
 } from './memory.ts';
 import {
   type Expected,
-  changeMilestone,
+  replaceMilestoneInModel,
   correctModelMilestoneByHand,
-  computeExpectedOutcome,
+  computeExpectedMilestoneOutcome,
   isActualWithDayPrecision,
   isUnknownContainer,
-  recordMilestone,
+  addMilestoneToModelState,
   makeEstimateCurrentAgain,
-  postMilestoneAgain,
-  stateActualMilestoneAgain,
+  applyRepeatedMilestonePostToModelState,
+  restateActualMilestoneInModelState,
   storeFormerEstimateReport,
   addExternalIdIfMissing,
 } from './milestones.ts';
@@ -42,7 +42,7 @@ export class ReferenceShipmentModel {
   }
 
   /** Stores the client's ETA that counts after the arrival, which only a patch changes then. */
-  private rememberEta(hasEta: boolean, isPatch: boolean): void {
+  private storeClientEtaCountingAfterArrival(hasEta: boolean, isPatch: boolean): void {
     const { memory } = this;
     if (!hasEta || (!isPatch && memory.answered.ata !== null)) return;
     const last = memory.legs.value.at(-1)?.eta ?? null;
@@ -72,10 +72,10 @@ export class ReferenceShipmentModel {
       setLegsInModel(legs, memory);
       hasEta = true;
     }
-    this.rememberEta(hasEta, false);
+    this.storeClientEtaCountingAfterArrival(hasEta, false);
     const { etd, eta } = fields;
     memory.sent = { ...memory.sent, ...removeUndefinedFields({ etd, eta, legs }) };
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
   }
 
   /**
@@ -111,13 +111,13 @@ export class ReferenceShipmentModel {
         hasEta = true;
       }
     }
-    this.rememberEta(hasEta, true);
-    this.updateExpectedTimes();
+    this.storeClientEtaCountingAfterArrival(hasEta, true);
+    this.recomputeExpectedEtdAndEtaInModel();
     // A PATCH may set `original_eta`, and null sets it to the ETA. Otherwise it is the ETA that was reported first.
     const original = original_eta === null ? memory.answered.eta : original_eta;
     if (original === undefined || original === memory.answered.original_eta) return;
     memory.originalEta = { value: original, since: memory.times[memory.now] ?? '' };
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
   }
 
   /** Patches a container. Returns the error code if the command is refused. */
@@ -127,7 +127,7 @@ export class ReferenceShipmentModel {
     this.advanceModelTimeForNextCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
     return undefined;
   }
 
@@ -135,19 +135,19 @@ export class ReferenceShipmentModel {
   postMilestoneInModel(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
     const input = convertDayToUtcAtPlace(sent);
-    const expected = computeExpectedOutcome(input, memory);
+    const expected = computeExpectedMilestoneOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
     this.advanceModelTimeForNextCommand();
-    if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
+    if (expected.outcome === 'recorded') addMilestoneToModelState(input, id, at, memory);
     else if (expected.isOutdated) storeFormerEstimateReport(input, id, memory);
-    else if (expected.by === 'external_id') postMilestoneAgain(input, id, memory);
+    else if (expected.by === 'external_id') applyRepeatedMilestonePostToModelState(input, id, memory);
     else if (expected.by === 'content') {
       addExternalIdIfMissing(input, id, memory);
       if (expected.outcome === 'corrected') makeEstimateCurrentAgain(id, memory);
-      else stateActualMilestoneAgain(input, id, memory);
+      else restateActualMilestoneInModelState(input, id, memory);
     }
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
   }
 
   /** Corrects a milestone by hand. Returns the error code if the command is refused. */
@@ -171,8 +171,8 @@ export class ReferenceShipmentModel {
     );
     if (taken) return 'milestone_exists';
     this.advanceModelTimeForNextCommand();
-    changeMilestone(id, memory, () => correctModelMilestoneByHand(old, content, memory));
-    this.updateExpectedTimes();
+    replaceMilestoneInModel(id, memory, () => correctModelMilestoneByHand(old, content, memory));
+    this.recomputeExpectedEtdAndEtaInModel();
     return undefined;
   }
 
@@ -180,10 +180,10 @@ export class ReferenceShipmentModel {
   retractMilestone(id: string): void {
     const { memory } = this;
     this.advanceModelTimeForNextCommand();
-    changeMilestone(id, memory, (old) =>
+    replaceMilestoneInModel(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
   }
 
   private getMilestone(id: string): ModelMilestone {
@@ -199,7 +199,7 @@ export class ReferenceShipmentModel {
     if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
     this.advanceModelTimeForNextCommand();
     memory.cancelled ??= memory.now;
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
     return undefined;
   }
 
@@ -209,11 +209,11 @@ export class ReferenceShipmentModel {
     if (listCancellationsBeforeDelivery(memory).length > 0) return 'cancelled_by_milestone';
     this.advanceModelTimeForNextCommand();
     memory.cancelled = null;
-    this.updateExpectedTimes();
+    this.recomputeExpectedEtdAndEtaInModel();
     return undefined;
   }
 
-  private updateExpectedTimes(): void {
+  private recomputeExpectedEtdAndEtaInModel(): void {
     this.memory.answered = computeExpectedTimes(this.memory);
   }
 }

@@ -55,7 +55,7 @@ export type PersonStep =
     }
   | { readonly kind: 'acknowledge' | 'resolve'; readonly which: number };
 
-export interface TimedJourney {
+export interface TestJourneyWithTimedSteps {
   readonly created: Timestamp;
   readonly fields: Partial<ClientShipmentFields>;
   /** Initial settings of the workspace. */
@@ -355,11 +355,14 @@ function createChangedExceptionSettings(
 }
 
 /** Returns the journey without steps back in time: a negative time since the previous step becomes 0. */
-export function removeBackwardTimeJumps({ steps, ...journey }: TimedJourney): TimedJourney {
+export function clampNegativeStepTimesToZero({
+  steps,
+  ...journey
+}: TestJourneyWithTimedSteps): TestJourneyWithTimedSteps {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
-export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
+export const timedJourneysArbitrary: fc.Arbitrary<TestJourneyWithTimedSteps> = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...FREQUENT_RANDOM_JOURNEY_CODES), { minLength: 2, maxLength: 7, size: 'max' }),
     fc.constantFrom(4, 4, 80),

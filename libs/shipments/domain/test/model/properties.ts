@@ -1,11 +1,11 @@
 import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { type ShipmentState, explainShipment, fold, toShipmentEvent } from '../../src/index.ts';
+import { type ShipmentState, explainShipment, fold, upcastStoredShipmentEvent } from '../../src/index.ts';
 import { SAMPLE_DECISION_INPUTS } from '../scenario.ts';
 import { checkAnnouncedChanges } from './announced.ts';
 import { createExpectedShipment } from './answer.ts';
 import { milestoneArrivalOrdersArbitrary } from './arrivals.ts';
-import { expectConsistentExplanation, requireScenarioState } from './invariants.ts';
+import { expectConsistentExplanation, getScenarioShipmentOrThrow } from './invariants.ts';
 import { journeysWithManyEstimatesArbitrary, journeysArbitrary } from './journeys.ts';
 import {
   convertStateToModelForm,
@@ -46,8 +46,8 @@ export function declareDomainPropertyTests(numRuns: number): void {
       fc.property(journeysArbitrary, (journey) => {
         runJourneyWithModel(journey, (scenario) => {
           expectConsistentExplanation(
-            explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS),
-            requireScenarioState(scenario),
+            explainShipment(getScenarioShipmentOrThrow(scenario), SAMPLE_DECISION_INPUTS),
+            getScenarioShipmentOrThrow(scenario),
           );
         });
       }),
@@ -60,8 +60,8 @@ export function declareDomainPropertyTests(numRuns: number): void {
     fc.assert(
       fc.property(journeysWithManyEstimatesArbitrary, (journey) => {
         runJourneyWithModel(journey, (scenario) => {
-          const explanation = explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS);
-          expectConsistentExplanation(explanation, requireScenarioState(scenario));
+          const explanation = explainShipment(getScenarioShipmentOrThrow(scenario), SAMPLE_DECISION_INPUTS);
+          expectConsistentExplanation(explanation, getScenarioShipmentOrThrow(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });
       }),
@@ -76,7 +76,7 @@ export function declareDomainPropertyTests(numRuns: number): void {
       fc.property(journeysArbitrary, (journey) => {
         let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
         runJourneyWithModel(journey, (scenario) => {
-          const after = requireScenarioState(scenario);
+          const after = getScenarioShipmentOrThrow(scenario);
           checkAnnouncedChanges({ before, after, events: scenario.events.slice(seen) });
           expectCompleteShipmentFields(after);
           [before, seen] = [after, scenario.events.length];
@@ -102,12 +102,12 @@ export function declareDomainPropertyTests(numRuns: number): void {
       fc.property(journeysArbitrary, (journey) => {
         const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];
         const { events } = runJourneyWithModel(journey, (scenario) => {
-          const state = requireScenarioState(scenario);
+          const state = getScenarioShipmentOrThrow(scenario);
           answers.push({ revision: scenario.events.length, state, text: JSON.stringify(state) });
         });
-        const stored = JSON.parse(JSON.stringify(events)) as Parameters<typeof toShipmentEvent>[0][];
+        const stored = JSON.parse(JSON.stringify(events)) as Parameters<typeof upcastStoredShipmentEvent>[0][];
         for (const { revision, state, text } of answers) {
-          const then = fold(stored.slice(0, revision).map(toShipmentEvent));
+          const then = fold(stored.slice(0, revision).map(upcastStoredShipmentEvent));
           expect(then).toEqual(state);
           // Later events must not change the answer that was given at a revision.
           expect(JSON.stringify(state)).toBe(text);

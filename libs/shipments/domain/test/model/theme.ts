@@ -10,7 +10,7 @@ import {
   ESTIMATED_CODES,
   LOCATION_SAMPLES,
   PICK_UP_CODES,
-  FREQUENT_MILESTONE_CODES,
+  FREQUENTLY_GENERATED_MILESTONE_CODES,
   catalogMilestoneCodes,
 } from './vocabulary.ts';
 
@@ -29,7 +29,7 @@ const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
 export const journeyThemeArbitrary: fc.Arbitrary<RandomJourneyTheme> = fc.record({
   actual: fc.oneof(
-    arbitraryListOf([...FREQUENT_MILESTONE_CODES, ...CUSTOMS_CODES], 5),
+    arbitraryListOf([...FREQUENTLY_GENERATED_MILESTONE_CODES, ...CUSTOMS_CODES], 5),
     ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, CODES_THAT_END_TRIP, CUSTOMS_CODES].map((family) =>
       arbitraryListOf([...family, ...DEPARTURE_CODES], 4),
     ),
@@ -42,7 +42,7 @@ export const journeyThemeArbitrary: fc.Arbitrary<RandomJourneyTheme> = fc.record
 });
 
 /** Replaces the values of a milestone with values of the theme. Absent fields stay absent. */
-export function replaceMilestoneValuesByTheme<T extends Partial<MilestoneInput>>(
+export function replaceMilestoneValuesWithJourneyTheme<T extends Partial<MilestoneInput>>(
   theme: RandomJourneyTheme,
   milestone: T,
 ): T {

@@ -6,7 +6,7 @@ import { ReferenceShipmentModel } from './model.ts';
 import {
   type PersonStep,
   type DocumentActionStep,
-  type TimedJourney,
+  type TestJourneyWithTimedSteps,
   type TimedStep,
   addHoursToTime,
 } from './over-time.ts';
@@ -20,11 +20,11 @@ type Visitor = (scenario: ShipmentScenario, now: Timestamp) => void;
 
 /** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
 export function runJourneyOverTime(
-  journey: TimedJourney,
+  journey: TestJourneyWithTimedSteps,
   plans: readonly CheckPlan[],
   look: Visitor,
 ): ShipmentScenario {
-  const walk = new TimedJourneyRun(journey, look);
+  const walk = new TestRunOfTimedJourneyAgainstModel(journey, look);
   walk.executeStepAtCurrentTime({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
     walk.waitHours(after, plans[index % plans.length] ?? 'never');
@@ -61,7 +61,7 @@ const SCENARIO_METHOD_BY_DOCUMENT_ACTION = {
   delete: 'deleteDocument',
 } as const;
 
-class TimedJourneyRun {
+class TestRunOfTimedJourneyAgainstModel {
   readonly scenario = new ShipmentScenario();
   private readonly model = new ReferenceShipmentModel(() => this.scenario.time);
   private readonly posted: MilestoneInput[] = [];
@@ -71,7 +71,7 @@ class TimedJourneyRun {
   private known: Timestamp = '';
 
   constructor(
-    { created, settings }: TimedJourney,
+    { created, settings }: TestJourneyWithTimedSteps,
     private readonly look: Visitor,
   ) {
     this.now = created;

@@ -218,12 +218,12 @@ function listMilestonesOfOtherTrips(
   const kept = chosen ?? trips.find(({ ended }) => ended === null);
   return own.filter(
     (milestone) =>
-      kept?.milestones.includes(milestone) !== true || belongsToUnusedContainer(milestone, kept, all, memory),
+      kept?.milestones.includes(milestone) !== true || belongsToContainerReturnedUnused(milestone, kept, all, memory),
   );
 }
 
 /** Returns true for a pick-up of the empty container and its return without a loaded movement in between. */
-function belongsToUnusedContainer(
+function belongsToContainerReturnedUnused(
   milestone: ModelMilestone,
   { milestones }: ModelTrip,
   all: readonly ModelMilestone[],

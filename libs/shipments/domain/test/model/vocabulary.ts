@@ -25,7 +25,7 @@ export const CODES_THAT_END_TRIP = [
   'booking_confirmed',
   'booking_cancelled',
 ];
-export const FREQUENT_MILESTONE_CODES = [
+export const FREQUENTLY_GENERATED_MILESTONE_CODES = [
   ...DEPARTURE_CODES,
   ...ARRIVAL_CODES,
   ...PICK_UP_CODES,

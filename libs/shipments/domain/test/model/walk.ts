@@ -167,7 +167,7 @@ export function getOrderIndependentOutcome(scenario: ShipmentScenario) {
       status_milestone_id: timeOf(container.status_milestone_id),
       last_milestone: timeOf(container.last_milestone?.id),
     })),
-    open: listExceptionsOpenedByMilestones(scenario),
+    open: listOpenTimeIndependentExceptions(scenario),
   };
 }
 
@@ -183,7 +183,7 @@ const TIME_DEPENDENT_EXCEPTION_TYPES: readonly string[] = [
 ];
 
 /** Returns type and container of the open exceptions that only milestones and fields decide. */
-function listExceptionsOpenedByMilestones({ state }: ShipmentScenario): readonly string[] {
+function listOpenTimeIndependentExceptions({ state }: ShipmentScenario): readonly string[] {
   const open = (state?.exceptions ?? []).filter(
     ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_EXCEPTION_TYPES.includes(type),
   );

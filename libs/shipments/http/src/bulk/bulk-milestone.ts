@@ -13,14 +13,14 @@ import {
 } from '@tracking/http';
 import { INACTIVE_STATUSES, FINAL_SHIPMENT_STATUSES } from '@tracking/read-models';
 import type { ReadModelName, ShipmentOfContainer, ReferenceSearchValues } from '@tracking/read-models';
-import { normaliseCode, selectShipmentsMatchingContainer } from '@tracking/shipments';
+import { normaliseCode, selectShipmentsForContainerMilestone } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { parseMilestoneBody } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
-import { readShipmentId } from '../shipments/shipment-reader.ts';
+import { parseShipmentIdOrThrow } from '../shipments/shipment-reader.ts';
 import { processItemsByGroup } from './bulk-request.ts';
 
 /** Fields of an item that identify its shipment: the id, or one normalized reference. */
@@ -53,7 +53,7 @@ export function readBulkMilestone(
   places: PlaceLookup,
 ): ParsedBulkMilestone {
   const found = isJsonObject(item) ? findReferenceOfBulkItem(item) : { faults: [] };
-  if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
+  if ('field' in found && found.field === 'shipment_id') parseShipmentIdOrThrow(found.value);
   const faults = 'field' in found ? [] : found.faults;
   const body = isJsonObject(item) ? convertItemToMilestoneBody(item) : item;
   const { milestone, occurred_at, warnings } = reportErrorsUnderItemFields(faults, () =>
@@ -163,7 +163,7 @@ export class ShipmentFinder {
       else found.set(field, await shipments.findShipmentIdsByReference(scope, { field, values: [...ofField] }, 2));
     }
     const single = ({ field, value }: ShipmentReference) =>
-      field === 'shipment_id' ? value : requireSingleShipment(field, found.get(field)?.get(value) ?? []);
+      field === 'shipment_id' ? value : getOnlyMatchingShipmentIdOrThrow(field, found.get(field)?.get(value) ?? []);
     const candidatesOf = (item: ParsedBulkMilestone) => {
       const candidates = containers.get(item.reference.value) ?? [];
       if (candidates.length === 0) throw createNoOpenShipmentError(item);
@@ -204,9 +204,9 @@ export class ShipmentFinder {
         return match === undefined ? [] : [{ id, ...match }];
       },
     );
-    const ids = selectShipmentsMatchingContainer(matches.flat(), item.occurred_at).map(({ id }) => id);
+    const ids = selectShipmentsForContainerMilestone(matches.flat(), item.occurred_at).map(({ id }) => id);
     if (ids.length === 0) throw createNoOpenShipmentError(item);
-    return requireSingleShipment('container_number', ids);
+    return getOnlyMatchingShipmentIdOrThrow('container_number', ids);
   }
 }
 
@@ -241,7 +241,7 @@ function createNoOpenShipmentError({ milestone, occurred_at }: ParsedBulkMilesto
   return new DomainError('no_open_shipment', message);
 }
 
-function requireSingleShipment(field: string, ids: readonly string[]): string {
+function getOnlyMatchingShipmentIdOrThrow(field: string, ids: readonly string[]): string {
   const [id] = ids;
   if (id === undefined) throw createNotFoundError('shipment');
   if (ids.length > 1) {

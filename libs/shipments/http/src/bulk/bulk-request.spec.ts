@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/contracts';
 import { BusyError, UnavailableError } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
-import { BulkRequest, processItemsByGroup } from './bulk-request.ts';
+import { BulkRequestProcessor, processItemsByGroup } from './bulk-request.ts';
 
 const COMMAND: CommandContext = {
   id: '018f0000-0000-7000-8000-000000000000',
@@ -15,12 +15,12 @@ const COMMAND: CommandContext = {
 };
 const MIB = 1024 * 1024;
 
-describe('BulkRequest', () => {
+describe('BulkRequestProcessor', () => {
   it.each([
     ['resources', { resource: { text: 'x'.repeat(17 * MIB) }, warnings: [] }],
     ['warnings', { resource: {}, warnings: [warning('x'.repeat(17 * MIB))] }],
   ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
-    const request = new BulkRequest<unknown, object>([1, 2, 3], COMMAND, 'shipment');
+    const request = new BulkRequestProcessor<unknown, object>([1, 2, 3], COMMAND, 'shipment');
     await request.readBulkItems((input) => input, 0);
     await request.processBulkItems(
       () => 'one group',
@@ -31,7 +31,7 @@ describe('BulkRequest', () => {
 
   it('fails with an unknown outcome when one of its items may have been carried out', async () => {
     const errors = [new BusyError('shipments', 'full'), new UnavailableError('event store', 'lost')];
-    const request = new BulkRequest<number, object>([0, 1], COMMAND, 'shipment');
+    const request = new BulkRequestProcessor<number, object>([0, 1], COMMAND, 'shipment');
     await request.readBulkItems((input) => input as number, 0);
     await request.processBulkItems(
       () => undefined,

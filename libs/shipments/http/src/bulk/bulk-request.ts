@@ -43,7 +43,7 @@ interface BulkItem<T, R extends object> {
  * A bulk request. Each item is processed like a single request and gets the same response. The request is not atomic: a
  * refused item does not affect the others.
  */
-export class BulkRequest<T, R extends object> {
+export class BulkRequestProcessor<T, R extends object> {
   private readonly items: readonly BulkItem<T, R>[];
   private characters = 0;
 

@@ -22,7 +22,7 @@ import type { ShipmentFieldsWithWarnings } from '../shipments/shipment.pipes.ts'
 import { ShipmentWriteResponder } from '../shipments/written-shipments.ts';
 import { readBulkMilestone, ShipmentFinder } from './bulk-milestone.ts';
 import type { ParsedBulkMilestone } from './bulk-milestone.ts';
-import { BulkRequest } from './bulk-request.ts';
+import { BulkRequestProcessor } from './bulk-request.ts';
 import {
   BULK_BODY_LIMIT,
   BulkMilestonesDto,
@@ -61,7 +61,11 @@ export class BulkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
-    const bulk = new BulkRequest<ShipmentFieldsWithWarnings, Shipment>(sent.value.shipments, command, 'shipment');
+    const bulk = new BulkRequestProcessor<ShipmentFieldsWithWarnings, Shipment>(
+      sent.value.shipments,
+      command,
+      'shipment',
+    );
     await bulk.readBulkItems(
       (item) => parseShipmentFieldsOfBody({ body: item, strict: command.strict }, this.places),
       getBodySizeInBytes(request),
@@ -96,7 +100,7 @@ export class BulkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const { request } = reply;
-    const bulk = new BulkRequest<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
+    const bulk = new BulkRequestProcessor<ParsedBulkMilestone, Milestone>(sent.value.milestones, command, 'milestone');
     const items = await bulk.readBulkItems(
       (item) => this.parsePermittedBulkMilestone(item, command, request),
       getBodySizeInBytes(request),
@@ -135,7 +139,7 @@ export class BulkController {
    */
   private async respondToItems<T, R extends object>(
     reply: FastifyReply,
-    bulk: BulkRequest<T, R>,
+    bulk: BulkRequestProcessor<T, R>,
     ignored: readonly Warning[],
   ): Promise<string> {
     const { request } = reply;

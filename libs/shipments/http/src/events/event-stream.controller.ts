@@ -16,7 +16,7 @@ import {
   EnumListQueryProperty,
 } from '@tracking/http';
 import type { EventStore } from '@tracking/ports';
-import type { PublishedEventFeed, PublishedEventFollower, FollowFilter } from '@tracking/read-models';
+import type { PublishedEventFeed, PublishedEventFollower, FollowedEventFilter } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EventsService } from '../dependencies.ts';
 import { toEventFilter } from './event.resource.ts';
@@ -26,7 +26,7 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 /** Value of a start position that means the beginning of the log, instead of an event id. */
 const EVENT_LOG_BEGINNING_VALUE = 'beginning';
 /** Maximum milliseconds to wait for an event that another process has already sent. */
-const EVENT_FROM_OTHER_PROCESS_WAIT_MS = 5_000;
+const MAX_WAIT_FOR_EVENT_OF_OTHER_PROCESS_MS = 5_000;
 
 class StreamEventsDto {
   @EnumListQueryProperty(SHIPMENT_EVENT_TYPES, {
@@ -61,7 +61,7 @@ export class EventStreamStarter {
   /** @throws RequestError if the scope does not have the event */
   async startFollowingEvents(
     scope: WorkspaceScope,
-    filter: FollowFilter,
+    filter: FollowedEventFilter,
     after: ResumePosition | undefined,
   ): Promise<PublishedEventFollower> {
     if (after === undefined || after.id === EVENT_LOG_BEGINNING_VALUE) {
@@ -74,7 +74,10 @@ export class EventStreamStarter {
     if (known !== undefined) return known;
     // Another process whose read models are ahead of this process may have sent the event.
     const head = await this.head();
-    if (head !== undefined && !(await this.events.waitUntilPositionReached(head, EVENT_FROM_OTHER_PROCESS_WAIT_MS))) {
+    if (
+      head !== undefined &&
+      !(await this.events.waitUntilPositionReached(head, MAX_WAIT_FOR_EVENT_OF_OTHER_PROCESS_MS))
+    ) {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { EventEnvelope, Principal } from '@tracking/contracts';
-import { describeCredentials, RequestError } from '@tracking/http';
+import { describeCredentialKindOfActor, RequestError } from '@tracking/http';
 import type { Counter, Metrics } from '@tracking/ports';
 import { BusyError } from '@tracking/ports';
 import type { PublishedEventFollower } from '@tracking/read-models';
@@ -33,7 +33,7 @@ export interface EventStreamSettings extends EventStreamTimeLimits {
  * Default intervals and limits of event streams. The result of a key check is cached for 3 s. A client that passed a
  * check in the last 2 s therefore had a valid key at most 5 s ago.
  */
-const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
+const DEFAULT_SSE_STREAM_SETTINGS: EventStreamSettings = {
   heartbeatMs: 15_000,
   admissionMs: 1_000,
   admittedForMs: 2_000,
@@ -44,7 +44,7 @@ const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
   maxPerWorkspace: 500,
   maxOpen: 5_000,
 };
-const STREAM_CHECK_INTERVAL_MS = 250;
+const CLIENT_STREAM_DUE_WORK_INTERVAL_MS = 250;
 
 /** Fields of a principal by which its open streams are counted. */
 type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
@@ -61,7 +61,7 @@ export class OpenEventStreams {
   private readonly endings: Counter;
 
   constructor(metrics: Metrics, settings: Partial<EventStreamSettings> = {}) {
-    this.settings = { ...DEFAULT_STREAM_SETTINGS, ...settings };
+    this.settings = { ...DEFAULT_SSE_STREAM_SETTINGS, ...settings };
     metrics.createGauge(
       'event_streams_open',
       'Number of event streams that this process serves.',
@@ -83,7 +83,11 @@ export class OpenEventStreams {
   reserveEventStreamSlot({ credential_id, actor, workspace_id }: StreamOwner): () => void {
     const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
     this.requireOpenEventStreamsBelowLimit(credential_id, maxPerCredential, 'This key or session has');
-    this.requireOpenEventStreamsBelowLimit(actor.id, maxPerOwner, `All ${describeCredentials(actor)} together have`);
+    this.requireOpenEventStreamsBelowLimit(
+      actor.id,
+      maxPerOwner,
+      `All ${describeCredentialKindOfActor(actor)} together have`,
+    );
     this.requireOpenEventStreamsBelowLimit(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
       throw new BusyError('event streams', 'the maximum number of streams is open');
@@ -116,7 +120,7 @@ export class OpenEventStreams {
     };
     const stream = new EventStreamToClient(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.performDueWorkOfClientEventStreams(), STREAM_CHECK_INTERVAL_MS);
+    this.timer ??= setInterval(() => this.performDueWorkOfClientEventStreams(), CLIENT_STREAM_DUE_WORK_INTERVAL_MS);
     stream.startSendingEvents();
     if (this.closed) stream.endEventStream('draining');
   }
@@ -194,7 +198,7 @@ class EventStreamToClient {
     const { times } = this;
     const { response } = this.client;
     if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs)
-      return this.destroyStream('stalled');
+      return this.recordEndAndDestroyClientStream('stalled');
     const isUnsure = this.checkedAt > this.admittedAt;
     if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endEventStream('refused');
     if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.recheckClientAdmission(now);
@@ -209,7 +213,7 @@ class EventStreamToClient {
   endEventStream(reason: StreamEnd, retryMs?: number): void {
     if (this.end !== undefined) return;
     const { response } = this.client;
-    this.recordStreamEnd(reason);
+    this.stopFollowingAndReportStreamEnd(reason);
     if (response.writableNeedDrain) response.destroy();
     else response.end(retryMs === undefined ? undefined : encodeSseReconnectDelay(retryMs));
   }
@@ -262,12 +266,12 @@ class EventStreamToClient {
     this.wroteAt = performance.now();
   }
 
-  private destroyStream(reason: StreamEnd): void {
-    this.recordStreamEnd(reason);
+  private recordEndAndDestroyClientStream(reason: StreamEnd): void {
+    this.stopFollowingAndReportStreamEnd(reason);
     this.client.response.destroy();
   }
 
-  private recordStreamEnd(reason: StreamEnd): void {
+  private stopFollowingAndReportStreamEnd(reason: StreamEnd): void {
     if (this.end !== undefined) return;
     this.end = reason;
     this.client.followed.stopFollowing();

@@ -12,7 +12,7 @@ import {
   EnumQueryProperty,
   TimeQueryProperty,
   createSchemaReference,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   EnumListQueryProperty,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
@@ -91,7 +91,7 @@ export class ListEventsDto extends PageDto {
 /** Converts query parameters to the filter of an event list. */
 export function toEventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
-    ...(type && { type: parseCommaSeparatedValues(SHIPMENT_EVENT_TYPES, type) }),
+    ...(type && { type: selectKnownValuesOfCommaSeparatedList(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
     ...(since && { since }),
     ...(until && { until }),

@@ -23,7 +23,7 @@ import {
   TextQueryProperty,
   TimeQueryProperty,
   ResponseSchemaBase,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   EnumListQueryProperty,
   TextProperty,
   RESPONSE_TIME_SCHEMA,
@@ -213,9 +213,9 @@ export class ListExceptionsDto extends PageDto {
 export function toExceptionFilterAndSort(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
-    status: parseCommaSeparatedValues(EXCEPTION_STATUSES, query.status),
-    type: parseCommaSeparatedValues(EXCEPTION_TYPES, query.type),
-    severity: parseCommaSeparatedValues(SEVERITIES, query.severity),
+    status: selectKnownValuesOfCommaSeparatedList(EXCEPTION_STATUSES, query.status),
+    type: selectKnownValuesOfCommaSeparatedList(EXCEPTION_TYPES, query.type),
+    severity: selectKnownValuesOfCommaSeparatedList(SEVERITIES, query.severity),
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',

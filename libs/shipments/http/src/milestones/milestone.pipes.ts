@@ -9,7 +9,7 @@ import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkMilestone, checkShipmentFields } from '@tracking/shipments';
 import type { MilestoneInput, MilestonePatch } from '@tracking/shipments';
 import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
-import { readShipmentId } from '../shipments/shipment-reader.ts';
+import { parseShipmentIdOrThrow } from '../shipments/shipment-reader.ts';
 import { requirePastTime } from '../shipments/shipment.pipes.ts';
 import { CorrectMilestoneDto, MilestoneWrittenResource, RecordMilestoneDto } from './milestone.resource.ts';
 import type { ListMilestonesDto } from './milestone.resource.ts';
@@ -25,7 +25,7 @@ export const MILESTONE_IDS_PIPE: PipeTransform<
   { readonly id: string; readonly milestone_id: string },
   MilestonePathIds
 > = {
-  transform: ({ id, milestone_id }) => ({ shipment_id: readShipmentId(id), milestone_id }),
+  transform: ({ id, milestone_id }) => ({ shipment_id: parseShipmentIdOrThrow(id), milestone_id }),
 };
 
 export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
@@ -97,7 +97,7 @@ export function parseMilestoneBody(sent: TimedBody, places: PlaceLookup): Parsed
   const {
     value,
     faulty,
-    throwFaultsOrListWarnings: accept,
+    throwRequestBodyErrorsOrListWarnings: accept,
   } = parseBodyAndCollectFaults(RecordMilestoneDto, MilestoneWrittenResource, sent);
   /** An invalid field is set to null, so that the other fields are still checked. */
   const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
@@ -146,7 +146,7 @@ export class MilestonePatchPipe implements PipeTransform<RequestBodyToCheck, Par
     const {
       value,
       faulty,
-      throwFaultsOrListWarnings: accept,
+      throwRequestBodyErrorsOrListWarnings: accept,
     } = parseBodyAndCollectFaults(CorrectMilestoneDto, MilestoneWrittenResource, sent);
     const valid = Object.entries(value).filter(([field]) => !faulty.has(field));
     const given = Object.fromEntries(valid) as Nullable<MilestonePatch>;

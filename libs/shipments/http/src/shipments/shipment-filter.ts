@@ -30,7 +30,7 @@ import {
   EnumQueryProperty,
   TextQueryProperty,
   TimeQueryProperty,
-  parseCommaSeparatedValues,
+  selectKnownValuesOfCommaSeparatedList,
   EnumListQueryProperty,
   checkText,
 } from '@tracking/http';
@@ -123,10 +123,10 @@ const FILTER_VALUE_CONVERTERS: {
   ) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
-  statuses: (value) => parseCommaSeparatedValues(SHIPMENT_STATUSES, value),
+  statuses: (value) => selectKnownValuesOfCommaSeparatedList(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
-  modes: (value) => parseCommaSeparatedValues(TRANSPORT_MODES, value),
-  choices: (value, { values = [] }) => parseCommaSeparatedValues(values, value),
+  modes: (value) => selectKnownValuesOfCommaSeparatedList(TRANSPORT_MODES, value),
+  choices: (value, { values = [] }) => selectKnownValuesOfCommaSeparatedList(values, value),
   reference: (value) => value,
   party: (value) => value,
   time: parseTimestamp,
@@ -139,7 +139,11 @@ type CodeKind = 'container' | 'carrier' | 'port';
 /** Converts the query to filters with values in their stored form. @throws RequestError with every malformed code */
 function parseShipmentListQuery(query: ListShipmentsDto, places: PlaceLookup): ShipmentFiltersAndSort {
   const sort = query.sort ?? '-created_at';
-  const { id: ids, q, ...filter } = { ...readFilterValues(query), ...readCodeFilters(query, places) };
+  const {
+    id: ids,
+    q,
+    ...filter
+  } = { ...readFilterValues(query), ...readCarrierPortAndContainerFilters(query, places) };
   const isPhrase = query.q !== undefined && splitIntoSearchParts(query.q).length > 1;
   const words = [...new Set(splitIntoSearchParts(query.q ?? '').map(foldReference))].sort();
   const values = { ...filter, ...(ids !== undefined && { ids }), ...(q !== undefined && { words: q }) };
@@ -176,7 +180,7 @@ function readFilterValues(query: ListShipmentsDto): { readonly [Name in Shipment
   return Object.fromEntries(given);
 }
 
-function readCodeFilters(
+function readCarrierPortAndContainerFilters(
   query: ListShipmentsDto,
   places: PlaceLookup,
 ): { readonly [Name in ShipmentFilterName]?: string } {

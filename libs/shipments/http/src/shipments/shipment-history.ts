@@ -15,7 +15,7 @@ import {
   MILESTONE_REASON_CODES,
   RESOLUTION_TRIGGERS,
   SHIPMENT_STATUSES,
-  STATUS_RULES,
+  STATUS_RULE_NAMES,
   TIME_PRECISIONS,
   RULES_DECIDING_SHIPMENT_TIMES,
 } from '@tracking/contracts';
@@ -134,7 +134,7 @@ export class EtaHistoryPageResource extends createPageResourceClass(
 class ExplainedStatusResource implements wire.ExplainedStatus {
   @ApiProperty({ description: 'Status.', enum: SHIPMENT_STATUSES })
   readonly value!: wire.ShipmentStatus;
-  @ApiProperty({ description: 'Rule that determined the value.', enum: STATUS_RULES })
+  @ApiProperty({ description: 'Rule that determined the value.', enum: STATUS_RULE_NAMES })
   readonly rule!: wire.StatusRule;
   @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the value.' })
   readonly milestone_id!: string | null;

@@ -40,7 +40,7 @@ export class ShipmentReader {
   /** @throws RequestError `not_found`, also for a malformed id and for an id of another workspace or environment */
   async getShipment(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.readRequiredReadPosition(request);
-    const id = readShipmentId(shipmentId);
+    const id = parseShipmentIdOrThrow(shipmentId);
     const scope = getRequestScope(request);
     // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.waitUntilReadModelReachesPosition('shipments', expected);
@@ -55,7 +55,7 @@ export class ShipmentReader {
    */
   async getShipmentAtTime(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkConsistencyToken(request);
-    const shipment_id = readShipmentId(shipmentId);
+    const shipment_id = parseShipmentIdOrThrow(shipmentId);
     return requireShipment(await this.shipments.getShipmentAt({ ...getRequestScope(request), shipment_id, as_of }));
   }
 
@@ -97,7 +97,7 @@ export class ShipmentReader {
     query: MilestoneListQuery & { readonly as_of: Timestamp },
   ): Promise<ItemsAndNextPosition<Milestone>> {
     this.readYourWrites.checkConsistencyToken(request);
-    const shipment_id = readShipmentId(shipmentId);
+    const shipment_id = parseShipmentIdOrThrow(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
     return requireShipment(
       await this.shipments.listMilestonesAt({ ...getRequestScope(request), shipment_id, ...query, after }),
@@ -111,7 +111,7 @@ export class ShipmentReader {
 }
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not a shipment id */
-export function readShipmentId(text: string): string {
+export function parseShipmentIdOrThrow(text: string): string {
   return requireShipment(parseShipmentId(text));
 }
 

@@ -15,11 +15,11 @@ import type { Clock } from '@tracking/ports';
 import { checkShipmentFields, normaliseCode } from '@tracking/shipments';
 import type { ShipmentPatch } from '@tracking/shipments';
 import { PLACES_INJECTION_TOKEN } from '../dependencies.ts';
-import { readShipmentId } from './shipment-reader.ts';
+import { parseShipmentIdOrThrow } from './shipment-reader.ts';
 import { PatchShipmentDto, ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 /** Reads the id of a shipment. @throws RequestError `not_found` if the text is not an id */
-export const SHIPMENT_ID_PIPE: PipeTransform<string, string> = { transform: readShipmentId };
+export const SHIPMENT_ID_PIPE: PipeTransform<string, string> = { transform: parseShipmentIdOrThrow };
 
 /**
  * Declares an operation on the shipment in its path.
@@ -46,7 +46,7 @@ export const CONTAINER_PARAMETERS_PIPE: PipeTransform<
   { readonly id: string; readonly number: string },
   ContainerPathParameters
 > = {
-  transform: ({ id, number }) => ({ shipment_id: readShipmentId(id), number: normaliseCode(number) }),
+  transform: ({ id, number }) => ({ shipment_id: parseShipmentIdOrThrow(id), number: normaliseCode(number) }),
 };
 
 export const AS_OF_PARAMETER = {
@@ -61,7 +61,7 @@ export class GetShipmentDto {
 
 /** Checks the time `as_of` of a request. Refuses a time in the future. */
 @Injectable()
-export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
+export class RefuseFutureAsOfTimePipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   constructor(@Inject(CLOCK_INJECTION_TOKEN) private readonly clock: Clock) {}
 
   transform(query: GetShipmentDto): GetShipmentDto {
@@ -84,7 +84,7 @@ export interface ShipmentFieldsWithWarnings {
 }
 
 @Injectable()
-export class ParseShipmentFieldsPipe implements PipeTransform<RequestBodyToCheck, ShipmentFieldsWithWarnings> {
+export class ParseShipmentBodyPipe implements PipeTransform<RequestBodyToCheck, ShipmentFieldsWithWarnings> {
   constructor(@Inject(PLACES_INJECTION_TOKEN) private readonly places: PlaceLookup) {}
 
   transform(sent: RequestBodyToCheck): ShipmentFieldsWithWarnings {
@@ -104,9 +104,9 @@ export function parseShipmentFieldsOfBody(
   const {
     value,
     faults,
-    throwFaultsOrListWarnings: accept,
+    throwRequestBodyErrorsOrListWarnings: accept,
   } = parseBodyAndCollectFaults(UpsertShipmentDto, ShipmentWrittenResource, sent);
-  const input = replaceInvalidFields(value, faults);
+  const input = replaceInvalidFieldsWithPlaceholders(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
   return { fields, warnings: accept(errors) };
 }
@@ -127,9 +127,9 @@ export class ShipmentPatchPipe implements PipeTransform<RequestBodyToCheck, Pars
     const {
       value,
       faults,
-      throwFaultsOrListWarnings: accept,
+      throwRequestBodyErrorsOrListWarnings: accept,
     } = parseBodyAndCollectFaults(PatchShipmentDto, ShipmentWrittenResource, sent);
-    const { metadata: _, ...input } = replaceInvalidFields(value, faults);
+    const { metadata: _, ...input } = replaceInvalidFieldsWithPlaceholders(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
     const warnings = accept(errors);
     const { shipper, consignee, metadata, original_eta } = value;
@@ -148,7 +148,7 @@ export class ShipmentPatchPipe implements PipeTransform<RequestBodyToCheck, Pars
  * Replaces each invalid field or element with a valid value, so that the valid elements of a list are still checked
  * under their own index.
  */
-function replaceInvalidFields<T extends object>(value: T, faults: readonly FieldError[]): T {
+function replaceInvalidFieldsWithPlaceholders<T extends object>(value: T, faults: readonly FieldError[]): T {
   if (faults.length === 0) return value;
   const faulty = new Set(faults.map((fault) => fault.param));
   const validPart = (part: unknown, param: string): unknown => {

@@ -43,13 +43,13 @@ import {
 } from './shipment-history.ts';
 import { requireShipment, ShipmentReader } from './shipment-reader.ts';
 import {
-  AsOfPipe,
+  RefuseFutureAsOfTimePipe,
   CONTAINER_PARAMETERS_PIPE,
   SHIPMENT_ETAG_DESCRIPTION,
   GetShipmentDto,
   ApiShipmentIdParameter,
   SHIPMENT_ID_PIPE,
-  ParseShipmentFieldsPipe,
+  ParseShipmentBodyPipe,
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
 import type { ContainerPathParameters, ShipmentFieldsWithWarnings, ParsedShipmentPatch } from './shipment.pipes.ts';
@@ -87,7 +87,7 @@ export class ShipmentsController {
     type: ShipmentWrittenResource,
   })
   async upsertShipment(
-    @InjectRequestBody(ParseShipmentFieldsPipe) { fields, warnings }: ShipmentFieldsWithWarnings,
+    @InjectRequestBody(ParseShipmentBodyPipe) { fields, warnings }: ShipmentFieldsWithWarnings,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -132,7 +132,7 @@ export class ShipmentsController {
   @DeclareErrorResponse(400, 'The Consistency-Token is not valid.')
   async getShipment(
     @Param('id') id: string,
-    @Query(AsOfPipe) { as_of }: GetShipmentDto,
+    @Query(RefuseFutureAsOfTimePipe) { as_of }: GetShipmentDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {

@@ -34,13 +34,13 @@ export class DuplicateShipmentFinder {
   ) {}
 
   /** Returns warnings for a write at the given position. Waits for the read model only if there may be a warning. */
-  async createWriteWarnings(
+  async findDuplicateWarningsAfterWrite(
     request: FastifyRequest,
     record: ShipmentRecord,
     position: Position,
   ): Promise<readonly Warning[]> {
     if (
-      !this.rememberWrittenReferences(request, record) &&
+      !this.rememberReferencesAndDetectDuplicates(request, record) &&
       (await this.findWarningsOfDuplicateShipments(request, record)).length === 0
     )
       return [];
@@ -53,7 +53,10 @@ export class DuplicateShipmentFinder {
    * @returns true if another shipment was recently written with one of the references, which the read model may not
    * contain yet
    */
-  rememberWrittenReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
+  rememberReferencesAndDetectDuplicates(
+    request: FastifyRequest,
+    { id, house_bill, container_numbers }: ShipmentRecord,
+  ): boolean {
     const { workspace_id, environment } = getRequestScope(request);
     let isShared = false;
     const add = (kind: string, reference: string) => {
@@ -130,7 +133,7 @@ export class ShipmentWriteResponder {
     written: WrittenShipment,
   ): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
-    const duplicates = await this.duplicates.createWriteWarnings(request, answer.shipment, position);
+    const duplicates = await this.duplicates.findDuplicateWarningsAfterWrite(request, answer.shipment, position);
     return { ...this.toWrittenResource(written), warnings: [...answer.warnings, ...duplicates] };
   }
 
@@ -143,7 +146,7 @@ export class ShipmentWriteResponder {
     { answer: { shipment, warnings }, position }: WrittenShipment,
     ignored: readonly Warning[],
   ) {
-    this.duplicates.rememberWrittenReferences(request, shipment);
+    this.duplicates.rememberReferencesAndDetectDuplicates(request, shipment);
     return {
       resource: this.reader.convertToShipmentResource(shipment),
       warnings: [...ignored, ...warnings],

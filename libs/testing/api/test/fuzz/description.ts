@@ -89,7 +89,7 @@ export class FuzzedOpenApiDescription {
     this.operations = new Map(described.map((operation) => [operation.id, operation]));
   }
 
-  findOperation(id: string): FuzzedOperation {
+  getOpenApiOperationByIdOrThrow(id: string): FuzzedOperation {
     const operation = this.operations.get(id);
     if (!operation) throw new Error(`the OpenAPI description lacks the operation ${id}`);
     return operation;

@@ -7,10 +7,10 @@ import { type FuzzCaller, CALLER_PASSWORD, createFuzzCallers } from './callers.t
 import { FuzzedOpenApiDescription } from './description.ts';
 import type { FuzzedOperation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
-import { KnownResources, generateKnownValuePlaceholder } from './known-resources.ts';
+import { KnownResources, generateEarlierResponseValuePlaceholder } from './known-resources.ts';
 import type { GeneratedRequest } from './requests.ts';
 import { SchemaValueGenerator } from './schema-values.ts';
-import { type ReceivedResponse, RequestSender, type SentRequest } from './send.ts';
+import { type FuzzedApiResponse, RequestSender, type SentRequest } from './send.ts';
 import { RecordedWrites, wrapStoreToRecordWrites } from './recorded-writes.ts';
 
 /** Collections that any request may write, even if it is refused. */
@@ -37,7 +37,7 @@ export class FuzzedApi {
   ) {
     this.values = new SchemaValueGenerator(description, {
       urls: [receiver.url, 'http://127.0.0.1:1/'],
-      known: generateKnownValuePlaceholder,
+      known: generateEarlierResponseValuePlaceholder,
     });
     this.answers = new ResponseValidator(description);
     this.sender = new RequestSender(api.url);
@@ -101,7 +101,7 @@ export class FuzzedApi {
     const isOthers = operation.isSecured && getWorkspaceOfScope(whose) !== getWorkspaceOfScope(caller.scope);
     if (status < 400 && isOthers && operation.path.includes('{'))
       faults.push('the resource belongs to another workspace');
-    if (faults.length > 0) throw new Error(describeFailure(sent, received, faults));
+    if (faults.length > 0) throw new Error(formatFuzzFailureReport(sent, received, faults));
     this.sendings += 1;
     if (status < 300) {
       this.successes += 1;
@@ -123,7 +123,7 @@ export class FuzzedApi {
   private async listUnexpectedWrites(
     { id }: FuzzedOperation,
     before: Position | undefined,
-    { headers }: ReceivedResponse,
+    { headers }: FuzzedApiResponse,
   ): Promise<readonly string[]> {
     const collections = this.written
       .listCollectionsWrittenByRequest(String(headers['request-id']))
@@ -203,9 +203,9 @@ function buildRequestPath(template: string, { path, query }: GeneratedRequest, k
 
 const getWorkspaceOfScope = (scope: string) => scope.split(' ')[0];
 
-function describeFailure(
+function formatFuzzFailureReport(
   sent: SentRequest,
-  { status, headers, text }: ReceivedResponse,
+  { status, headers, text }: FuzzedApiResponse,
   faults: readonly string[],
 ): string {
   const body = typeof sent.body === 'object' ? Buffer.from(sent.body).toString('latin1') : sent.body;

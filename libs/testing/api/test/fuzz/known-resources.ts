@@ -14,7 +14,7 @@ const KNOWN_RESOURCE_PLACEHOLDER_PATTERN = /known-([a-z_-]*)-(\d+)-/g;
  * request is sent, so the generated request depends only on its seed.
  * @param name name of the field, parameter or header
  */
-export function generateKnownValuePlaceholder(name: string): fc.Arbitrary<string> {
+export function generateEarlierResponseValuePlaceholder(name: string): fc.Arbitrary<string> {
   return fc.nat(1_000).map((which) => `known-${name.toLowerCase()}-${which}-`);
 }
 
@@ -58,9 +58,9 @@ export class KnownResources {
     this.rememberKnownText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
     if (isJsonObject(user)) this.rememberKnownText('email', user['email']);
-    for (const id of listResourceIds(body['data'])) this.rememberUrlPathForFuzzTest(`${path}/${id}`);
+    for (const id of extractUrlEncodedResourceIds(body['data'])) this.rememberUrlPathForFuzzTest(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
-      for (const id of listResourceIds(list)) this.rememberUrlPathForFuzzTest(`${path}/${name}/${id}`);
+      for (const id of extractUrlEncodedResourceIds(list)) this.rememberUrlPathForFuzzTest(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
     if (typeof link === 'string') this.rememberUrlPathForFuzzTest(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
@@ -70,13 +70,13 @@ export class KnownResources {
 
   /** @param name name of the field, parameter or header */
   rememberKnownText(name: string, text: unknown): void {
-    if (typeof text === 'string') keepNewestKnownValues(this.texts, name, text);
+    if (typeof text === 'string') addKnownValueAndDropOldest(this.texts, name, text);
   }
 
   private rememberUrlPathForFuzzTest(path: string): void {
     const [plain = path] = path.split('?');
     for (const [template, pattern] of this.patterns)
-      if (pattern.test(plain)) keepNewestKnownValues(this.paths, template, path);
+      if (pattern.test(plain)) addKnownValueAndDropOldest(this.paths, template, path);
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
@@ -113,12 +113,12 @@ function removeUrlOrigin(address: string): string {
   return address.replace(/^https?:\/\/[^/]+/, '');
 }
 
-function keepNewestKnownValues(kept: Map<string, string[]>, name: string, text: string): void {
+function addKnownValueAndDropOldest(kept: Map<string, string[]>, name: string, text: string): void {
   const others = (kept.get(name) ?? []).filter((other) => other !== text);
   kept.set(name, [...others, text].slice(-MAX_KNOWN_VALUES_PER_KIND));
 }
 
-function listResourceIds(list: unknown): readonly string[] {
+function extractUrlEncodedResourceIds(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: unknown) => {
     const id = isJsonObject(item) ? (item['id'] ?? item['number']) : undefined;

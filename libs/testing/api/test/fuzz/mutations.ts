@@ -33,7 +33,7 @@ function applyValueMutation(value: unknown, { place, kind, name, value: other }:
   return changeValueAtPath(value, at, (present) => {
     if (Array.isArray(present)) return kind === 'repeat' ? [...present, ...present, ...present] : [...present, other];
     if (typeof present === 'string' && kind === 'repeat') return present.repeat(2_000 / (present.length + 1) + 2);
-    if (typeof present === 'object' && present !== null) return setOwnProperty(present, name, other);
+    if (typeof present === 'object' && present !== null) return copyObjectWithOwnProperty(present, name, other);
     return other;
   });
 }
@@ -56,10 +56,10 @@ function changeValueAtPath(
   if (Array.isArray(value))
     return value.map((item: unknown, at) => (String(at) === step ? changeValueAtPath(item, rest, change) : item));
   const present = value as Record<string, unknown>;
-  return setOwnProperty(present, String(step), changeValueAtPath(present[step], rest, change));
+  return copyObjectWithOwnProperty(present, String(step), changeValueAtPath(present[step], rest, change));
 }
 
 /** Returns the object with the property set, even if its name is `__proto__`. */
-function setOwnProperty(value: object, name: string, item: unknown): object {
+function copyObjectWithOwnProperty(value: object, name: string, item: unknown): object {
   return Object.fromEntries([...Object.entries(value), [name, item]]);
 }

@@ -27,7 +27,7 @@ export class RecordedWrites {
     return [...new Set(names.flatMap(([id, collection = '']) => (id === requestId ? [collection] : [])))];
   }
 
-  recordWrite({ of, method, values: [first], outcome }: RecordedWrite): void {
+  recordDocumentWriteByRequest({ of, method, values: [first], outcome }: RecordedWrite): void {
     // A replay stores its progress in the background; a request may wake it, even a refused one.
     if (method === 'replace' && of.endsWith(' webhook_replays')) return;
     const id = typeof first === 'object' && first !== null && 'id' in first ? first.id : first;
@@ -52,7 +52,12 @@ export function wrapStoreToRecordWrites(store: DocumentStore, written: RecordedW
           const request = getCurrentRequestOrigin();
           const outcome: unknown = await Reflect.apply(method, target, values);
           if (request)
-            written.recordWrite({ of: `${request.request_id} ${name}`, method: String(member), values, outcome });
+            written.recordDocumentWriteByRequest({
+              of: `${request.request_id} ${name}`,
+              method: String(member),
+              values,
+              outcome,
+            });
           return outcome;
         };
       },

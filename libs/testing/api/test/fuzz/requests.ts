@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { textArbitrary, valueArbitrary } from './arbitrary-values.ts';
-import { generateKnownValuePlaceholder } from './known-resources.ts';
+import { generateEarlierResponseValuePlaceholder } from './known-resources.ts';
 import { mutateSomeValues } from './mutations.ts';
 import { SAMPLE_FILES, FUZZED_MEDIA_TYPES, generateMultipartForms } from './multipart-forms.ts';
 import type { FuzzedOperation, OpenApiParameterDescription } from './description.ts';
@@ -50,7 +50,7 @@ export function generateOperationRequests(
 
 /** An encoded path segment that matches no resource. */
 const unknownPathSegmentArbitrary = fc.oneof(
-  generateKnownValuePlaceholder('').map(percentEncode),
+  generateEarlierResponseValuePlaceholder('').map(percentEncode),
   textArbitrary.map((text) => percentEncode(text.slice(0, 500)) || '%20'),
   fc.constantFrom('%', '%zz', '%C3%28', '%ED%A0%80', '%2e%2e%2f', ';', 'CSQU3054383'),
 );
@@ -62,7 +62,7 @@ function percentEncode(text: string): string {
 }
 
 /** Maximum length of a query. The parser refuses a request whose request line and headers exceed 16 KiB. */
-const MAX_QUERY_LENGTH = 8_000;
+const MAX_FUZZED_QUERY_STRING_LENGTH = 8_000;
 
 function generateUrlQueries(
   parameters: readonly OpenApiParameterDescription[],
@@ -97,7 +97,7 @@ function generateUrlQueries(
   );
   return parts
     .map((both) => both.flat())
-    .map((all) => (all.length === 0 ? '' : `?${all.join('&').slice(0, MAX_QUERY_LENGTH)}`));
+    .map((all) => (all.length === 0 ? '' : `?${all.join('&').slice(0, MAX_FUZZED_QUERY_STRING_LENGTH)}`));
 }
 
 /** Text of a header value that Node can send. */
@@ -137,7 +137,7 @@ function createHeadersArbitrary({ parameters }: FuzzedOperation): fc.Arbitrary<R
     fc.constantFrom(...names).chain((name) => {
       const said = fc.oneof(
         fc.constantFrom(...(FUZZED_HEADER_VALUES[name] ?? [''])),
-        generateKnownValuePlaceholder(name),
+        generateEarlierResponseValuePlaceholder(name),
       );
       return fc.oneof({ weight: 5, arbitrary: said }, headerTextArbitrary).map((value) => [name, value] as const);
     });

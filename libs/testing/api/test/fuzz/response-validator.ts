@@ -8,7 +8,7 @@ import type {
   ResponseDescription,
   OpenApiSchemaKeywords,
 } from './description.ts';
-import type { ReceivedResponse } from './send.ts';
+import type { FuzzedApiResponse } from './send.ts';
 
 const OPENAPI_DOCUMENT_URL = 'https://description.example/openapi.json';
 
@@ -39,7 +39,7 @@ export class ResponseValidator {
   /** Returns all differences between a response and the description, or an empty list. */
   findResponseDeviationsFromOpenApi(
     { responses, errorCodes }: FuzzedOperation,
-    { status, headers, mediaType, json }: ReceivedResponse,
+    { status, headers, mediaType, json }: FuzzedApiResponse,
   ): readonly string[] {
     const described = responses[status];
     if (!described) return [`the OpenAPI description lacks the status ${status}`];
@@ -51,7 +51,7 @@ export class ResponseValidator {
     const type = [mediaType, '*/*'].find((each) => content[each]);
     if (type === undefined) return [...wrong, `the OpenAPI description lacks a body of type ${mediaType}`];
     if (json === undefined) return wrong;
-    return [...wrong, ...this.findBodyErrors([...response.place, 'content', type, 'schema'], json)];
+    return [...wrong, ...this.findJsonSchemaErrors([...response.place, 'content', type, 'schema'], json)];
   }
 
   /** Returns errors for headers that are missing, invalid, or not described for this response. */
@@ -71,7 +71,7 @@ export class ResponseValidator {
     return [...described, ...undescribed.map((name) => `the OpenAPI description lacks the header ${name}`)];
   }
 
-  private findBodyErrors(steps: readonly string[], json: unknown): readonly string[] {
+  private findJsonSchemaErrors(steps: readonly string[], json: unknown): readonly string[] {
     const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     const validate = this.validators.get(pointer) ?? this.ajv.compile({ $ref: `${OPENAPI_DOCUMENT_URL}#/${pointer}` });
     this.validators.set(pointer, validate);

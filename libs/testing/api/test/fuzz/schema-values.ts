@@ -136,7 +136,7 @@ export class SchemaValueGenerator {
   private generateArrays(schema: OpenApiSchemaKeywords, name: string): fc.Arbitrary<unknown> {
     const made = fc.array(
       this.generateValuesOfSchema(schema.items ?? {}, name),
-      createArrayLengthBounds(schema.minItems, schema.maxItems),
+      createGeneratedArrayLengthBounds(schema.minItems, schema.maxItems),
     );
     const examples = listExamples(schema).filter(Array.isArray);
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
@@ -185,7 +185,7 @@ function generateNumbersOfSchema(type: 'integer' | 'number', schema: OpenApiSche
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.integer({ min: Math.ceil(min), max: Math.floor(max) }));
 }
 
-function createArrayLengthBounds(
+function createGeneratedArrayLengthBounds(
   minItems = 0,
   maxItems = 3,
 ): { readonly minLength: number; readonly maxLength: number } {

@@ -9,7 +9,7 @@ export interface SentRequest {
   readonly body?: string | Uint8Array;
 }
 
-export interface ReceivedResponse {
+export interface FuzzedApiResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Media type without parameters; undefined if the response has no body. */
@@ -29,8 +29,8 @@ export class RequestSender {
   constructor(private readonly origin: string) {}
 
   /** @throws Error if the connection ends without a response */
-  sendRequest({ method, path, headers, body }: SentRequest): Promise<ReceivedResponse> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
+  sendRequest({ method, path, headers, body }: SentRequest): Promise<FuzzedApiResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<FuzzedApiResponse>();
     const { hostname, port } = new URL(this.origin);
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const options = { agent: this.agent, hostname, port, method, path, headers: { ...headers, ...length } };

@@ -66,7 +66,7 @@ describe('summary of dead letters', () => {
   test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
     const [delivery] = await dead(id);
@@ -156,7 +156,7 @@ describe('deliveries', () => {
     const [letter] = await storeDeadLetters(harness, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(harness, 2, { endpoint_id });
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
     );
@@ -289,7 +289,7 @@ describe('dead letters', () => {
     await storeDeadLetters(harness, 1_000, { endpoint_id });
     const replay = one(await settle('discard'));
     await eventually(async () => expect((await summary()).count).toBeLessThan(1_000));
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     const other = await harness.startWebhooks();
     expect(await ended(replay, other)).toMatchObject({ matched: 1_000, done: 1_000, failed: 0 });
     expect((await other.deadLetters.summary({ ...SAMPLE_SCOPE, filter: {} })).count).toBe(0);

@@ -134,7 +134,7 @@ interface DeadLettersDependencies {
 }
 
 /** An endpoint with matching dead letters. */
-interface EndpointWithDeadLetters {
+interface EndpointWithNewestDeadLetterTime {
   readonly endpoint_id: string;
   /** Creation time of the newest event among these dead letters. */
   readonly newest: Timestamp;
@@ -240,7 +240,7 @@ export class DeadLetterUseCases implements WebhookDeadLetters {
 
   private async startReplay(
     command: ReplayOrDiscardCommand,
-    of: EndpointWithDeadLetters,
+    of: EndpointWithNewestDeadLetterTime,
     action: ReplayAction,
   ): Promise<ReplayDocument> {
     const { replays, endpoints } = this.dependencies;

@@ -52,7 +52,7 @@ function signersOf({ headers, body }: ReceivedRequest, secrets: readonly string[
 /** The deliveries of an event that is published now. */
 async function delivered(): Promise<ReceivedRequest> {
   const before = harness.receivers.arrived.length;
-  await harness.publishEvents(harness.addEvent());
+  await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
   return eventually(() => {
     const request = harness.receivers.arrived[before];
     if (request === undefined) throw new Error('nothing came');

@@ -3,7 +3,7 @@ import type { DocumentStore } from '@tracking/ports';
 import { eventually, delayStoreReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WorkspaceScope } from '../operation-types.ts';
 
@@ -501,7 +501,7 @@ describe('conflicts', () => {
   /** As many concurrent requests for one resource as a busy client sends. */
   const REQUESTS = Array.from({ length: 8 }, (_, index) => index);
 
-  class LaggingProcess extends KillableProcess {
+  class LaggingProcess extends SimulatedKillableProcess {
     override wrapDocumentStoreWithFaults(store: DocumentStore): DocumentStore {
       return super.wrapDocumentStoreWithFaults(delayStoreReads(store));
     }

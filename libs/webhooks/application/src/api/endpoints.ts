@@ -260,7 +260,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
   ): EndpointDocument {
     const { headers, ...plain } = fields;
     // Drop stored headers when the origin changes: a user could otherwise send them to a server of their own.
-    const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
+    const kept = haveUrlsSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
     const sealed = headers === undefined ? kept : sealHeaders(this.dependencies.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };
     if (isDeepStrictEqual(after, endpoint)) return endpoint;
@@ -269,7 +269,7 @@ export class WebhookEndpointUseCases implements WebhookEndpointOperations {
 }
 
 /** Returns true if scheme, host and port of the URLs are equal. */
-function hasSameOrigin(one: string, other: string): boolean {
+function haveUrlsSameOrigin(one: string, other: string): boolean {
   return new URL(one).origin === new URL(other).origin;
 }
 

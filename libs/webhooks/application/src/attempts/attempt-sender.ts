@@ -23,7 +23,7 @@ import { type DeliveryDocument, getPayloadFormFromId } from '../store/delivery-d
 import { createAttemptTraceparent, toTraceLogFields } from '../tracing.ts';
 
 /** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
-export interface PreparedAttempt {
+export interface PreparedAttemptInputs {
   readonly client: EndpointRequestBuilder;
   readonly delivery: DeliveryDocument;
   readonly body: Uint8Array;
@@ -65,7 +65,7 @@ export class AttemptSender {
    */
   async sendAttempt(
     owned: OwnedEndpoint,
-    { client, delivery, body }: PreparedAttempt,
+    { client, delivery, body }: PreparedAttemptInputs,
   ): Promise<AttemptResult | undefined> {
     const { outbound, timeoutMs, time } = this.dependencies;
     const { event_id: id, event_type: type } = delivery;
@@ -80,7 +80,7 @@ export class AttemptSender {
     // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
     const started = new Date(Math.min(ended.getTime(), signedAt));
     const outcome = toAttemptOutcome(answer, ended, getPayloadFormFromId(delivery.payload_id));
-    this.recordMetrics(delivery, outcome, { durationMs: answer.durationMs, ended });
+    this.recordDeliveryAttemptMetrics(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
     const manual = delivery.manual_at !== null;
     const error = outcome.kind === 'success' ? null : outcome.error;
@@ -97,7 +97,7 @@ export class AttemptSender {
     };
   }
 
-  private recordMetrics(
+  private recordDeliveryAttemptMetrics(
     delivery: DeliveryDocument,
     { kind: outcome }: AttemptOutcome,
     { durationMs, ended }: { readonly durationMs: number; readonly ended: Date },

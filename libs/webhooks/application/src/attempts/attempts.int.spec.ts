@@ -4,7 +4,7 @@ import { type RetryPolicy, requestExtraAttempt } from '@tracking/webhooks-domain
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
@@ -54,8 +54,8 @@ describe('an attempt', () => {
     const { id, secret } = await harness.createEnabledEndpoint(webhooks, URL_A, {
       headers: { Authorization: 'Bearer mine' },
     });
-    const event = harness.addEvent({ type: 'milestone.recorded' });
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog({ type: 'milestone.recorded' });
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     const [request] = harness.receivers.listDeliveriesReceivedAtUrl(URL_A);
     expect(request?.headers).toEqual({
@@ -81,8 +81,8 @@ describe('an attempt', () => {
       URL_A,
       first(1, () => ((harness.clockOffset += 2_000), createReceiverAnswer(500))),
     );
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
     const [one, two] = harness.receivers.listDeliveriesReceivedAtUrl(URL_A);
     expect(two?.body).toBe(one?.body);
@@ -98,7 +98,7 @@ describe('an attempt', () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const event = harness.addEvent();
+    const event = harness.addAcknowledgedEventToLog();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
     await harness.sendMessages(harness.createEventMessage(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
@@ -125,7 +125,7 @@ describe('an attempt', () => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
       await harness.createEnabledEndpoint(webhooks, URL_B);
       harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
-      const event = harness.addEvent();
+      const event = harness.addAcknowledgedEventToLog();
       await harness.sendMessages(harness.createEventMessage(event, { traceparent }));
       const sent = await eventually(() => {
         const requests = [
@@ -143,7 +143,7 @@ describe('an attempt', () => {
 
   test('requested by a person is made immediately by a process whose clock is behind', async () => {
     await webhooks.stop();
-    const process = new KillableProcess();
+    const process = new SimulatedKillableProcess();
     process.clockOffset = -3_600_000;
     webhooks = await harness.startWebhooks({}, process);
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
@@ -156,7 +156,12 @@ describe('an attempt', () => {
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(3, failing));
-    await harness.publishEvents(harness.addEvent(), harness.addEvent(), harness.addEvent(), harness.addEvent());
+    await harness.publishEventsToBrokerForTest(
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+    );
     await eventually(async () => {
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
     });
@@ -174,8 +179,8 @@ describe('an attempt', () => {
       URL_A,
       first(1, () => ({ ...createReceiverAnswer(500), resent: true })),
     );
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts).toMatchObject([{ status_code: 500, resent: true }, { status_code: 200 }]);
     expect(attempts[1]).not.toHaveProperty('resent');
@@ -184,8 +189,8 @@ describe('an attempt', () => {
   test('is logged with its outcome', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
     const times = { at: expect.any(String) as string, duration_ms: expect.any(Number) as number, manual: false };
     expect(delivery).toMatchObject({
@@ -215,8 +220,8 @@ describe('an attempt', () => {
       URL_A,
       first(1, () => TIMEOUT_FAILURE),
     );
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
   });
@@ -230,7 +235,9 @@ describe('an attempt', () => {
     };
     harness.receivers.setFakeReceiverBehaviour(URL_A, slowly);
     harness.receivers.setFakeReceiverBehaviour(URL_B, slowly);
-    await harness.publishEvents(...Array.from({ length: 60 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 60 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
     );
@@ -244,8 +251,8 @@ describe('a delivery that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: SHORT });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
     const { attempts } = attempted;
     const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
@@ -281,8 +288,8 @@ describe('a delivery that keeps failing', () => {
     harness.receivers.setFakeReceiverBehaviour(URL_A, ({ at }) =>
       createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200),
     );
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
     expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(0);
   });
@@ -291,8 +298,8 @@ describe('a delivery that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.stop();
     webhooks = await harness.startWebhooks();
@@ -307,11 +314,11 @@ describe('a delivery that keeps failing', () => {
     webhooks = await harness.startWebhooks();
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
-    const [failed, untried] = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(failed);
+    const [failed, untried] = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
     await webhooks.stop();
-    await harness.publishEvents(untried);
+    await harness.publishEventsToBrokerForTest(untried);
     harness.clockOffset = 100 * 3_600_000;
     webhooks = await harness.startWebhooks();
     await untilIs(id, failed.id, { status: 'succeeded', attempts_count: 2 });
@@ -327,9 +334,9 @@ describe('an endpoint that answers 410', () => {
       URL_A,
       first(1, () => createReceiverAnswer(410)),
     );
-    const [one, two] = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(one);
-    await harness.publishEvents(two);
+    const [one, two] = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(one);
+    await harness.publishEventsToBrokerForTest(two);
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
     );
@@ -364,7 +371,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
       harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(410));
     }
     harness.logIsAway = true;
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     const dead = { statuses: ['dead_lettered'] };
     await eventually(async () => expect(await harness.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
     harness.logIsAway = false;
@@ -380,7 +387,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
       stopped = webhooks.stop();
       return createReceiverAnswer(410);
     });
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
@@ -395,8 +402,12 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const other = await harness.createEnabledEndpoint(webhooks, URL_B);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, holding));
-    const events = [harness.addEvent(), harness.addEvent(), harness.addEvent()];
-    for (const event of events) await harness.publishEvents(event);
+    const events = [
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+    ];
+    for (const event of events) await harness.publishEventsToBrokerForTest(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
@@ -405,8 +416,8 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     // Also in another process.
     await webhooks.stop();
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
-    const late = harness.addEvent();
-    await harness.publishEvents(late);
+    const late = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
     harness.clockOffset = 61_000;
@@ -417,14 +428,14 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, holding);
-    const held = harness.addEvent();
-    await harness.publishEvents(held);
+    const held = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(held);
     await untilIs(id, held.id, { status: 'retrying' });
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     await webhooks.endpoints.verify(on(id));
     await webhooks.endpoints.enable(on(id));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_B)).toHaveLength(2);
@@ -434,8 +445,8 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     webhooks = await harness.startWebhooks({ policy: SHORT });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, holding);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
     harness.clockOffset = 61_000;
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: 2 });
@@ -451,16 +462,16 @@ describe('in the middle of retries', () => {
 
   /** Resolves when everything that was due has been handled, shown by another endpoint's delivery. */
   async function overtaken(): Promise<void> {
-    const event = harness.addEvent({ type: 'document.approved' });
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog({ type: 'document.approved' });
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(other.id, event.id, { status: 'succeeded' });
   }
 
   test('disabling holds pending deliveries and their windows; enabling continues', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
     await overtaken();
@@ -480,8 +491,8 @@ describe('in the middle of retries', () => {
       event_types: ['shipment.created'],
     });
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const events = Array.from({ length: 30 }, () => harness.addEvent());
-    await harness.publishEvents(...events);
+    const events = Array.from({ length: 30 }, () => harness.addAcknowledgedEventToLog());
+    await harness.publishEventsToBrokerForTest(...events);
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]),
     );
@@ -491,7 +502,7 @@ describe('in the middle of retries', () => {
     );
     await overtaken();
     const count = harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length;
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     harness.clockOffset = 3_600_000;
     await overtaken();
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(count);
@@ -510,8 +521,8 @@ describe('in the middle of retries', () => {
       await released;
       return createReceiverAnswer(500);
     });
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
@@ -524,8 +535,8 @@ describe('requests of a person', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(2, failing));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
     expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({
       id: before.id,
@@ -542,8 +553,8 @@ describe('requests of a person', () => {
     webhooks = await harness.startWebhooks({ policy: { ...SHORT, windowMs: 1 } });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
@@ -557,8 +568,8 @@ describe('requests of a person', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, failing);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
     await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({
@@ -578,10 +589,10 @@ describe('requests of a person', () => {
       URL_A,
       first(1, () => createReceiverAnswer(503, { 'retry-after': '3600' })),
     );
-    const [one, two] = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(one);
+    const [one, two] = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(one);
     const held = await untilIs(id, one.id, { status: 'retrying' });
-    await harness.publishEvents(two);
+    await harness.publishEventsToBrokerForTest(two);
     await untilIs(id, two.id, { status: 'pending' });
     await webhooks.deliveries.retry(about(held.id));
     await untilIs(id, one.id, { status: 'succeeded' });
@@ -612,12 +623,12 @@ describe('requests of a person', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, first(1, failing));
-    const [one, two] = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(one);
+    const [one, two] = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
-    await harness.publishEvents(two);
+    await harness.publishEventsToBrokerForTest(two);
     const done = await untilIs(id, two.id, { status: 'succeeded' });
     await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({
       code: 'delivery_succeeded',
@@ -641,8 +652,8 @@ describe('requests of a person', () => {
         await released;
         return createReceiverAnswer(status);
       });
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
       await eventually(() =>
         expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).at(-1)?.body).toContain(event.id),
@@ -663,9 +674,9 @@ describe('the log', () => {
     const events = [];
     for (let n = 0; n < 6; n += 1) {
       harness.clockOffset += 1_000;
-      const event = harness.addEvent({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
+      const event = harness.addAcknowledgedEventToLog({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
       events.push(event);
-      await harness.publishEvents(event);
+      await harness.publishEventsToBrokerForTest(event);
       await untilIs(a.id, event.id, { status: 'succeeded' });
       if (n % 2 === 1) await untilIs(b.id, event.id, { status: 'retrying' });
     }

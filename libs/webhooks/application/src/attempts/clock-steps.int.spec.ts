@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
@@ -13,12 +13,12 @@ const DAYS = 3 * 24 * HOUR;
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 30 * 24 * HOUR };
 
 let harness: WebhooksTestHarness;
-let process: KillableProcess;
+let process: SimulatedKillableProcess;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
   harness = await WebhooksTestHarness.openWebhooksHarness();
-  process = new KillableProcess();
+  process = new SimulatedKillableProcess();
   webhooks = await harness.startWebhooks({ policy: SOON }, process);
 });
 afterEach(() => harness.closeWebhooksHarness());
@@ -30,12 +30,12 @@ describe('an endpoint of a process whose wall clock is set', () => {
     await harness.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
     harness.receivers.setFakeReceiverBehaviour(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await harness.publishEvents(...Array.from({ length: 4 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(...Array.from({ length: 4 }, () => harness.addAcknowledgedEventToLog()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
     gate.resolve();
     for (let sent = 5; sent <= 10; sent += 1) {
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       await eventually(() => expect(attemptCount()).toBe(sent));
     }
   });
@@ -45,10 +45,10 @@ describe('an endpoint of a process whose wall clock is set', () => {
     async (by) => {
       await harness.createEnabledEndpoint(webhooks, URL);
       harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(500));
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       const before = attemptCount();
       await eventually(() => expect(attemptCount()).toBeGreaterThan(before + 4));
       process.clockOffset -= DAYS;
@@ -71,7 +71,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
     await harness.createEnabledEndpoint(webhooks, URL);
     harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
     harness.receivers.setFakeReceiverBehaviour(URL, () => createReceiverAnswer(200));

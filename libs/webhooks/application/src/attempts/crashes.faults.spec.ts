@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(120_000);
@@ -40,7 +40,9 @@ async function run(dieAt: number, before: boolean) {
   const urls = [URL_A, URL_B, URL_C, URL_D].map((url) => `${url}/${workspace_id}`);
   for (const url of urls) await harness.createEnabledEndpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
-  await harness.publishEvents(...Array.from({ length: BEFORE }, () => harness.addEvent(scope)));
+  await harness.publishEventsToBrokerForTest(
+    ...Array.from({ length: BEFORE }, () => harness.addAcknowledgedEventToLog(scope)),
+  );
   harness.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
@@ -71,7 +73,7 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`d ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
-  const mortal = new KillableProcess(dieAt, before);
+  const mortal = new SimulatedKillableProcess(dieAt, before);
   const first = await harness.startWebhooks(SETTINGS, mortal);
   await eventually(async () => {
     if (mortal.dead) return;
@@ -79,7 +81,9 @@ async function run(dieAt: number, before: boolean) {
     expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
     expect(await harness.readRecordingLag()).toBe(0);
   });
-  await harness.publishEvents(...Array.from({ length: EVENTS }, () => harness.addEvent(scope)));
+  await harness.publishEventsToBrokerForTest(
+    ...Array.from({ length: EVENTS }, () => harness.addAcknowledgedEventToLog(scope)),
+  );
   await eventually(async () => {
     if (!mortal.dead) expect(await harness.readRecordingLag()).toBe(0);
   });

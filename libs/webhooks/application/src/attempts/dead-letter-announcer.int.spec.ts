@@ -1,7 +1,7 @@
 import { MessageRefusedError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import {
@@ -23,7 +23,7 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
   const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
   const untold = letters.map((letter) => convertToDeliveryDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
-  const process = new KillableProcess();
+  const process = new SimulatedKillableProcess();
   const { makeBrokerKillable: wrapBroker } = process;
   process.makeBrokerKillable = (inner) => ({
     ...wrapBroker.call(process, inner),

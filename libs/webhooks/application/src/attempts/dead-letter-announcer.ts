@@ -21,7 +21,7 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
-  createAttemptId,
+  computeReusableAttemptSlotId,
   toWebhookDelivery,
   toDeliveryShardValuesOfScopes,
   convertToDeliveryDocument,
@@ -31,7 +31,7 @@ import type { EndpointEventRecorder } from './endpoint-events.ts';
 /** Number of dead letters in one read. The number is small because every dead letter includes its event. */
 const DEAD_LETTERS_PER_READ = 50;
 /** Milliseconds between two checks for dead letters that other processes left unannounced. */
-const SWEEP_INTERVAL_MS = 5_000;
+const UNANNOUNCED_DEAD_LETTER_CHECK_INTERVAL_MS = 5_000;
 
 interface DeadLetterAnnouncerDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
@@ -62,7 +62,7 @@ export class DeadLetterAnnouncer {
       logger,
       countRetry: createRetryCounter(metrics),
       description: 'announcing dead letters',
-      intervalMs: SWEEP_INTERVAL_MS,
+      intervalMs: UNANNOUNCED_DEAD_LETTER_CHECK_INTERVAL_MS,
       runJobRound: (ending) => this.announceDeadLetters(ending),
     });
   }
@@ -175,7 +175,7 @@ export class DeadLetterMessageBuilder {
         },
         event: body === undefined || body.length > MAX_DEAD_LETTER_EVENT_CHARS ? null : (JSON.parse(body) as JsonValue),
         latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(
-          summarizeAttempt,
+          shortenAttemptForDeadLetterMessage,
         ),
         replay: this.createRedeliveryInstructions(id),
       };
@@ -202,11 +202,13 @@ function removeEventFromMessage(message: BrokerMessage): BrokerMessage {
 
 function listEarlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
   const first = Math.max(1, attempts_count - MAX_EARLIER_ATTEMPTS_IN_MESSAGE);
-  return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => createAttemptId(id, first + index));
+  return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) =>
+    computeReusableAttemptSlotId(id, first + index),
+  );
 }
 
 /** Returns an attempt without response headers, and with the beginning of the response body. */
-function summarizeAttempt({
+function shortenAttemptForDeadLetterMessage({
   number,
   at,
   duration_ms,

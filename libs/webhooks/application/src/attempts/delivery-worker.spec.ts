@@ -22,7 +22,10 @@ test('makes no attempt at an endpoint that is no longer stored', async () => {
   } as unknown as EndpointDocument;
   const owned = new OwnedEndpoint(endpoint, { isLeaseHeld: () => true } as Lease, true, TIMING);
   const worker = new DeliveryWorker({
-    clients: { getFreshEndpointClient: () => undefined, readEndpointClient: () => Promise.resolve(undefined) },
+    clients: {
+      getCachedEndpointClientIfFresh: () => undefined,
+      readEndpointAndCacheClient: () => Promise.resolve(undefined),
+    },
     engines: { retryUntilDone: (_what: string, work: () => Promise<unknown>) => work() },
   } as unknown as DeliveryWorkerDependencies);
   expect(await worker.attemptDelivery(owned, toPendingDelivery(delivery, 0), () => undefined)).toBeUndefined();

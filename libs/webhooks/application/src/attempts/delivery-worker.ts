@@ -9,7 +9,7 @@ import {
 } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, isEndpointUrlUnchangedBetween } from '../endpoints/endpoint-document.ts';
-import type { UnavailableEngineRetrier } from '../engine-retry.ts';
+import type { EngineOutageWorkRetrier } from '../engine-retry.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -21,13 +21,13 @@ import {
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadStore,
-  createAttemptId,
+  computeReusableAttemptSlotId,
   getPayloadFormFromId,
-  getThinPayloadId,
+  deriveThinPayloadIdFromFullPayloadId,
   toDeliveryShardValuesOfScopes,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
-import type { AttemptSender, EndpointFailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
+import type { AttemptSender, EndpointFailureLog, AttemptResult, PreparedAttemptInputs } from './attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
 export interface DeliveryWorkerDependencies {
@@ -43,7 +43,7 @@ export interface DeliveryWorkerDependencies {
   readonly stats: EndpointAttemptCounter;
   readonly recounts: HourRecountRequestStore;
   readonly announcer: DeadLetterAnnouncer;
-  readonly engines: UnavailableEngineRetrier;
+  readonly engines: EngineOutageWorkRetrier;
   readonly policy: RetryPolicy;
   readonly random: Random;
   readonly time: ProcessClock;
@@ -100,7 +100,7 @@ export class DeliveryWorker {
     const made = await sender.sendAttempt(owned, prepared);
     // A canceled attempt does not count as a failure of the endpoint, because this process caused it.
     if (made === undefined) return delivery;
-    if (!delivery.sandbox) this.recordAttemptOutcome(owned, client.endpoint, delivery, made);
+    if (!delivery.sandbox) this.recordAttemptOutcomeInMemory(owned, client.endpoint, delivery, made);
     answered();
     if (made.finished.outcome.kind !== 'success') await this.reloadEndpointFromStore(owned);
     const count = delivery.sandbox ? undefined : await this.openStatsHour(owned, made);
@@ -115,9 +115,10 @@ export class DeliveryWorker {
   private async gatherInputsOfDueAttempt(
     owned: OwnedEndpoint,
     pending: PendingDelivery,
-  ): Promise<PreparedAttempt | SkippedAttempt> {
+  ): Promise<PreparedAttemptInputs | SkippedAttempt> {
     const { clients, payloads, time } = this.dependencies;
-    const client = clients.getFreshEndpointClient(owned.id) ?? (await clients.readEndpointClient(owned.id));
+    const client =
+      clients.getCachedEndpointClientIfFresh(owned.id) ?? (await clients.readEndpointAndCacheClient(owned.id));
     if (client === undefined) return { delivery: undefined };
     owned.setEndpointUnlessOutdated(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
@@ -126,7 +127,7 @@ export class DeliveryWorker {
     if (delivery === undefined || !owned.isDeliveryDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getPayloadIfCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissingError(delivery.id);
-    const prepared = mustSendThinBody(delivery, client.endpoint)
+    const prepared = isThinBodyNeededAfterSizeRefusal(delivery, client.endpoint)
       ? await this.storeThinBody(delivery, body)
       : { delivery, body };
     // While a storage engine was unreachable, another process may have taken over the shard.
@@ -137,9 +138,9 @@ export class DeliveryWorker {
   private async storeThinBody(
     delivery: DeliveryDocument,
     full: Uint8Array,
-  ): Promise<Pick<PreparedAttempt, 'delivery' | 'body'>> {
+  ): Promise<Pick<PreparedAttemptInputs, 'delivery' | 'body'>> {
     const { payloads, time } = this.dependencies;
-    const id = getThinPayloadId(delivery.payload_id);
+    const id = deriveThinPayloadIdFromFullPayloadId(delivery.payload_id);
     const body = removeSnapshotsFromBody(Buffer.from(full).toString());
     await payloads.storePayloads([
       { id, body, created_at: new Date(time.convertSteadyTimeToWallClockTime(time.now())).toISOString() },
@@ -166,7 +167,7 @@ export class DeliveryWorker {
   /**
    * Records the outcome in memory before the endpoint's next attempt begins, so that a hold takes effect immediately.
    */
-  private recordAttemptOutcome(
+  private recordAttemptOutcomeInMemory(
     owned: OwnedEndpoint,
     attempted: EndpointDocument,
     delivery: DeliveryDocument,
@@ -190,7 +191,9 @@ export class DeliveryWorker {
    */
   private async reloadEndpointFromStore(owned: OwnedEndpoint): Promise<void> {
     const { engines, clients } = this.dependencies;
-    const client = await engines.retryUntilDone('reading an endpoint', () => clients.readEndpointClient(owned.id));
+    const client = await engines.retryUntilDone('reading an endpoint', () =>
+      clients.readEndpointAndCacheClient(owned.id),
+    );
     if (client !== undefined) owned.setEndpointUnlessOutdated(client.endpoint);
   }
 
@@ -250,7 +253,10 @@ export class DeliveryWorker {
    * an interruption between both writes, the attempt is stored twice rather than lost.
    */
   private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
-    await this.dependencies.attempts.upsert({ id: createAttemptId(deliveryId, attempt.number), ...attempt });
+    await this.dependencies.attempts.upsert({
+      id: computeReusableAttemptSlotId(deliveryId, attempt.number),
+      ...attempt,
+    });
   }
 
   private async saveEndpointHealth(owned: OwnedEndpoint): Promise<void> {
@@ -263,7 +269,10 @@ export class DeliveryWorker {
  * Returns true if the receiver refused the full body because of its size, and the endpoint receives thin bodies by now.
  * Otherwise a delivery keeps its body, whatever its endpoint receives.
  */
-function mustSendThinBody({ payload_id, latest_attempt }: DeliveryDocument, { payload }: EndpointDocument): boolean {
+function isThinBodyNeededAfterSizeRefusal(
+  { payload_id, latest_attempt }: DeliveryDocument,
+  { payload }: EndpointDocument,
+): boolean {
   return (
     payload === 'thin' &&
     getPayloadFormFromId(payload_id) === 'full' &&

@@ -25,7 +25,7 @@ function recovering(): OwnedEndpoint {
   const lease = { isLeaseHeld: () => true } as Lease;
   const endpoint = { ...ENDPOINT, revision: 1 } as unknown as EndpointDocument;
   const owned = new OwnedEndpoint(endpoint, lease, true, TIMING);
-  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.restoreEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   owned.state.recordAttemptOutcome(
     endpoint,
     { kind: 'failure', error: { code: 'timeout', message: '' } },
@@ -61,7 +61,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   const dispatcher = new AttemptDispatcher({
     endpoints: {
       needsDeliveryWindowFill: () => false,
-      getFreeDeliveryCapacity: () => owned.room,
+      computeMaxDeliveriesHeldInMemory: () => owned.room,
       addEndpointObserver: () => undefined,
     },
     reporter: { getTimeToReportFailingEndpoint: () => Infinity },

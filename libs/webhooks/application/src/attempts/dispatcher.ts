@@ -1,7 +1,7 @@
 import type { Logger } from '@tracking/ports';
 import type { GoneEndpointDisabler } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { UnavailableEngineRetrier } from '../engine-retry.ts';
+import type { EngineOutageWorkRetrier } from '../engine-retry.ts';
 import type { OwnedEndpointObserver, OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { DeletedEndpointBacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayRunner } from '../replays/replay-runner.ts';
@@ -30,7 +30,7 @@ export interface DispatcherDependencies {
    * outcome is being stored.
    */
   readonly maxInFlight: number;
-  readonly engines: UnavailableEngineRetrier;
+  readonly engines: EngineOutageWorkRetrier;
   readonly time: ProcessClock;
   readonly logger: Logger;
   /** Reads the event loop's time. By default, the loop of this thread. */
@@ -79,10 +79,10 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
 
   onEndpointChange(owned: OwnedEndpoint): void {
     this.scheduleNextDelivery(owned);
-    this.beginAttempts();
+    this.beginAttemptsWhileCapacityAllows();
   }
 
-  async onEndpointDrop(owned: OwnedEndpoint): Promise<void> {
+  async onOwnedEndpointDropped(owned: OwnedEndpoint): Promise<void> {
     this.scheduler.removeEndpointFromQueues(owned);
     this.later.cancelWakeUpOfItem(owned);
     this.pacing.removeWaitingEndpoint(owned);
@@ -105,7 +105,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
    */
   private scheduleNextDelivery(owned: OwnedEndpoint): void {
     const { endpoints, time } = this.dependencies;
-    const gone = owned.state.beginDisablingEndpoint();
+    const gone = owned.state.beginDisablingGoneEndpoint();
     if (gone !== undefined) this.disableGoneEndpoint(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
@@ -121,7 +121,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
     }
   }
 
-  private beginAttempts(): void {
+  private beginAttemptsWhileCapacityAllows(): void {
     while (!this.isStopping && this.unsettled.size < 2 * this.dependencies.maxInFlight) {
       const owned = this.scheduler.takeNextEndpoint();
       if (owned === undefined) return;
@@ -133,7 +133,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   }
 
   private startAttempt(owned: OwnedEndpoint, item: PendingDelivery): void {
-    const end = this.scheduler.countRunningAttempt(owned);
+    const end = this.scheduler.countRunningAttemptOfWorkspace(owned);
     const answered = () => {
       if (!end()) return;
       owned.state.markDeliveryAnswered(item.id);
@@ -154,7 +154,7 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   }
 
   private endWorkOnDelivery(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
-    const room = this.dependencies.endpoints.getFreeDeliveryCapacity(owned);
+    const room = this.dependencies.endpoints.computeMaxDeliveriesHeldInMemory(owned);
     if (!owned.endWorkOnDelivery(id, after, performance.now(), room)) void this.discardEndpointBacklog(owned);
   }
 

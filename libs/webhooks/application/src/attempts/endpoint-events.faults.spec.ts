@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WorkspaceScope } from '../operation-types.ts';
 
@@ -37,7 +37,10 @@ async function run(dieAt: number, before: boolean) {
   );
   for (const url of others) await harness.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
   harness.receivers.setFakeReceiverBehaviour(String(faulty), () => createReceiverAnswer(500));
-  await harness.publishEvents(harness.addEvent(scope), harness.addEvent(scope));
+  await harness.publishEventsToBrokerForTest(
+    harness.addAcknowledgedEventToLog(scope),
+    harness.addAcknowledgedEventToLog(scope),
+  );
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
       const found = await harness.listDeliveries(webhooks, { endpoint_id: id }, scope);
@@ -48,7 +51,7 @@ async function run(dieAt: number, before: boolean) {
   await attempted(2);
   await setUp.stop();
 
-  const mortal = new KillableProcess(dieAt, before);
+  const mortal = new SimulatedKillableProcess(dieAt, before);
   const first = await harness.startWebhooks({ policy: POLICY }, mortal);
   const told = async (type: string, times: number) => {
     const found = await harness.listDeliveries(setUp, { event_types: [type], statuses: ['succeeded'] }, scope);

@@ -53,7 +53,7 @@ const untilTold = (times = 1) =>
 /** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
   const before = harness.receivers.listDeliveriesReceivedAtUrl(url).length;
-  await harness.publishEvents(harness.addEvent({ type: 'document.uploaded' }));
+  await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog({ type: 'document.uploaded' }));
   await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url).length).toBeGreaterThan(before));
 }
 const other = () => harness.createEnabledEndpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
@@ -72,7 +72,7 @@ describe('the event about a dead letter', () => {
     });
     const listener = await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
     await harness.createEnabledEndpoint(webhooks, OTHER, { event_types: ['*', FAILING] });
-    const event = harness.addEvent();
+    const event = harness.addAcknowledgedEventToLog();
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const header = {
       [EVENT_MESSAGE_HEADERS.traceparent]: `00-${trace}-b7ad6b7169203331-01`,
@@ -112,7 +112,7 @@ describe('the event about a dead letter', () => {
     await webhooks.endpoints.create({ ...harness.createSampleWebhookCommand(), fields: { url: OTHER, ...OPERATING } });
     await harness.createEnabledEndpoint(webhooks, FAULTY);
     await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     const { id } = await untilTold();
     for (const scope of [SAMPLE_SCOPE, ...scopes]) {
       const found = await harness.listDeliveries(webhooks, { event_types: [DEAD] }, scope);
@@ -123,8 +123,8 @@ describe('the event about a dead letter', () => {
   test('is sent again after a replay that fails', async () => {
     const faulty = await harness.createEnabledEndpoint(webhooks, FAULTY);
     await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const first = await untilTold();
     const { id } = await harness.getDelivery(webhooks, faulty.id, event.id);
     harness.clockOffset += 1_000;
@@ -138,7 +138,7 @@ describe('the event about a dead letter', () => {
     const gone = await harness.createEnabledEndpoint(webhooks, FAULTY);
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(410));
     await harness.createEnabledEndpoint(webhooks, TOLD, OPERATING);
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
   });
 
@@ -146,7 +146,7 @@ describe('the event about a dead letter', () => {
     await harness.createEnabledEndpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
     harness.receivers.setFakeReceiverBehaviour(TOLD, () => createReceiverAnswer(500));
     const id = await registered(TOLD);
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] })).toHaveLength(1),
     );
@@ -176,8 +176,8 @@ describe('the event about a failing endpoint', () => {
   /** An endpoint with one failed attempt, and another two minutes later. */
   async function failsSince() {
     const { id } = await harness.createEnabledEndpoint(webhooks, FAULTY);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const attempted = async (attempts_count: number) =>
       eventually(async () =>
         expect(await harness.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'retrying', attempts_count }),
@@ -211,23 +211,23 @@ describe('the event about a failing endpoint', () => {
   test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FAULTY)).toHaveLength(3));
     harness.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(503));
-    const failed = harness.addEvent();
-    await harness.publishEvents(failed);
+    const failed = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(failed);
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
     harness.clockOffset += HOUR;
     const first = await untilTold();
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(503));
-    const again = harness.addEvent();
-    await harness.publishEvents(again);
+    const again = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(again);
     await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
     harness.clockOffset += HOUR + 1_000;
     const second = await untilTold(2);
@@ -245,8 +245,8 @@ describe('the event about a failing endpoint', () => {
     harness.clockOffset += 2 * HOUR;
     await another();
     expect(told()).toEqual([]);
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     expect((await untilTold()).data['endpoint']).toMatchObject({ id });
   });
 
@@ -276,7 +276,7 @@ describe('the event about a failing endpoint', () => {
     webhooks = await harness.startWebhooks({ policy: LONG });
     harness.clockOffset += 5 * HOUR;
     harness.receivers.setFakeReceiverBehaviour(FAULTY, () => createReceiverAnswer(200));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),
     );

@@ -21,7 +21,7 @@ function failing(): OwnedEndpoint {
     true,
     TIMING,
   );
-  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.restoreEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   owned.state.recordAttemptOutcome(owned.endpoint, FAILURE, START, START);
   return owned;
 }

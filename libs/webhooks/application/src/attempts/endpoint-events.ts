@@ -46,7 +46,10 @@ export class EndpointEventRecorder {
       const { id, endpoint_id, completed_at: at, origin, last_error } = delivery;
       const endpoint = endpoints.get(endpoint_id);
       if (endpoint === undefined || at === null) return [];
-      const data = { delivery: toJson(toWebhookDelivery(delivery)), reason: toJson(last_error) };
+      const data = {
+        delivery: castResourceToJsonValue(toWebhookDelivery(delivery)),
+        reason: castResourceToJsonValue(last_error),
+      };
       const event = createEndpointEvent(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
       return [{ ...event, origin }];
     });
@@ -121,7 +124,7 @@ function createEndpointEvent(
     api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
-    data: { endpoint: toJson(toEndpoint(endpoint)), ...data },
+    data: { endpoint: castResourceToJsonValue(toEndpoint(endpoint)), ...data },
     place: undefined,
     origin: undefined,
     about_endpoint: id,
@@ -129,6 +132,6 @@ function createEndpointEvent(
 }
 
 /** Converts a resource to a JSON object. The type of a resource allows only JSON values. */
-const toJson = (resource: object | null): JsonValue => resource as JsonValue;
+const castResourceToJsonValue = (resource: object | null): JsonValue => resource as JsonValue;
 
 const toTimestamp = (at: number): Timestamp => new Date(at).toISOString();

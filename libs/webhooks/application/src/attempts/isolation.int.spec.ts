@@ -52,14 +52,16 @@ describe('endpoints that hang', () => {
     }
     const healthy = await harness.createEnabledEndpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
-    const { data } = harness.addEvent();
-    await harness.publishEvents(...Array.from({ length: 4 }, () => harness.addEvent({ data })));
+    const { data } = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 4 }, () => harness.addAcknowledgedEventToLog({ data })),
+    );
     await eventually(() =>
       expect(webhooks.metrics.getMetricValue('webhook_attempts_in_flight')).toBeGreaterThan(hung.length),
     );
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
@@ -81,7 +83,9 @@ describe('an endpoint that keeps failing', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
-    await harness.publishEvents(...Array.from({ length: 200 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 200 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(200));
     const made = () => harness.receivers.listDeliveriesReceivedAtUrl(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
@@ -105,10 +109,12 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
-    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 100 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await harness.waitUntilEventsRecorded();
     const asked = (await harness.getDelivery(webhooks, id, event.id)).id;
     await webhooks.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id: asked });
@@ -122,7 +128,9 @@ describe('an endpoint that keeps failing', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
     harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
-    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 100 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await harness.waitUntilEventsRecorded();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
     const [waiting] = await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
@@ -138,7 +146,9 @@ describe('an endpoint that keeps failing', () => {
 
     const made = harness.receivers.listDeliveriesReceivedAtUrl(FAILING).length;
     harness.clockOffset += 1_000;
-    await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 50 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FAILING)).toHaveLength(made + 50));
   });
 });
@@ -154,17 +164,23 @@ describe('a workspace whose receivers answer slowly', () => {
     webhooks = await harness.startWebhooks({ maxInFlight: 64 });
     for (const url of SLOW) await harness.createEnabledEndpoint(webhooks, url, { max_concurrency: 100 });
     // By then each of them may have occupied every attempt.
-    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 100 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
     for (const url of SLOW)
       harness.receivers.setFakeReceiverBehaviour(url, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 50 }, () => harness.addAcknowledgedEventToLog()),
+    );
     const atGate = () => webhooks.metrics.getMetricValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
     await harness.createEnabledEndpoint(webhooks, URL_A, {}, scope);
-    await harness.publishEvents(...Array.from({ length: 10 }, () => harness.addEvent(scope)));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 10 }, () => harness.addAcknowledgedEventToLog(scope)),
+    );
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
@@ -182,13 +198,13 @@ describe('an endpoint that is behind', () => {
     await harness.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
     harness.receivers.setFakeReceiverBehaviour(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
-    const events: ReturnType<typeof harness.addEvent>[] = [];
+    const events: ReturnType<typeof harness.addAcknowledgedEventToLog>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        events.push(harness.addEvent());
+        events.push(harness.addAcknowledgedEventToLog());
         harness.clockOffset += 5;
       }
-      await harness.publishEvents(...events.slice(-count));
+      await harness.publishEventsToBrokerForTest(...events.slice(-count));
     };
     // More than are held in memory for it.
     await publish(20);
@@ -226,11 +242,13 @@ describe('an endpoint that is behind', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
     harness.receivers.setFakeReceiverBehaviour(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await harness.publishEvents(...Array.from({ length: 20 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 20 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await harness.waitUntilEventsRecorded();
     process.afterWritesTo = 'webhook_deliveries';
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(1),
     );
@@ -259,9 +277,9 @@ describe('a workspace with a large backlog', () => {
         return after(1, createReceiverAnswer(200));
       });
     }
-    await harness.publishEvents(
-      ...Array.from({ length: 200 }, () => harness.addEvent()),
-      ...Array.from({ length: 20 }, () => harness.addEvent(other)),
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 200 }, () => harness.addAcknowledgedEventToLog()),
+      ...Array.from({ length: 20 }, () => harness.addAcknowledgedEventToLog(other)),
     );
     await eventually(() => expect(order).toHaveLength(420), { deadlineMs: 10_000 });
     // In turn: one of the other workspace with each of the first, so all are sent by about the fortieth.
@@ -281,7 +299,9 @@ describe('a large backlog', () => {
     });
     for (let n = 0; n < all / 100; n += 1) {
       harness.clockOffset += 1;
-      await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+      await harness.publishEventsToBrokerForTest(
+        ...Array.from({ length: 100 }, () => harness.addAcknowledgedEventToLog()),
+      );
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
@@ -309,7 +329,9 @@ describe('a large backlog', () => {
     harness.receivers.setFakeReceiverBehaviour(URL_A, () =>
       (failures -= 1) >= 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
     );
-    await harness.publishEvents(...Array.from({ length: all }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: all }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1.5 * all);
   });
@@ -321,7 +343,9 @@ describe('an endpoint that answers again after failing for long', () => {
     webhooks = await harness.startWebhooks(settings);
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(...Array.from({ length: 300 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 300 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     harness.clockOffset += 30_000;
     const [one] = await harness.listDeliveries(webhooks);
@@ -332,7 +356,7 @@ describe('an endpoint that answers again after failing for long', () => {
     webhooks = await harness.startWebhooks(settings);
     harness.clockOffset += 60_000;
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(602);
     expect(harness.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
@@ -342,13 +366,15 @@ describe('an endpoint that answers again after failing for long', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
     await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 100 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
     const before = await harness.listDeliveries(webhooks);
     harness.clockOffset += 120_000;
     let successes = 1;
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() =>
       expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A).length).toBeGreaterThanOrEqual(104),
     );
@@ -364,12 +390,12 @@ describe('an endpoint that answers again after failing for long', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     expect(await count(['retrying'])).toBe(1);
   });
@@ -383,7 +409,7 @@ describe('a process with another secrets key', () => {
     const right = harness.secretsKey;
     harness.secretsKey = randomBytes(32);
     webhooks = await harness.startWebhooks({ policy: SOON });
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(JSON.stringify(harness.errors)).toContain('sealed with another key'));
     expect(await harness.listDeliveries(webhooks)).toMatchObject([
       { endpoint_id: id, status: 'pending', attempts_count: 0 },
@@ -401,14 +427,14 @@ describe('a passive process', () => {
     webhooks = await harness.startWebhooks({ policy: NEVER });
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(200));
     const passive = await harness.startWebhooks({ policy: NEVER }, undefined, undefined, true);
     const { id: delivery_id } = await harness.getDelivery(passive, id, event.id);
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await passive.deliveries.retry({ ...harness.createSampleWebhookCommand(), delivery_id });
     await passive.stop();
     expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);

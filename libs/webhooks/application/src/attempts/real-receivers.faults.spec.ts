@@ -52,8 +52,8 @@ describe('a real HTTPS receiver', () => {
   test('receives verifiable requests over reused connections', async () => {
     const good = await receiver();
     const { id, secret } = await harness.createEnabledEndpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
-    const events = Array.from({ length: 30 }, () => harness.addEvent());
-    await harness.publishEvents(...events);
+    const events = Array.from({ length: 30 }, () => harness.addAcknowledgedEventToLog());
+    await harness.publishEventsToBrokerForTest(...events);
     await eventually(async () =>
       expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
     );
@@ -106,8 +106,8 @@ describe('a real HTTPS receiver', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     let deliveries = 0;
     bad.setReceiverBehaviour((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const delivery = await eventually(
       async () => {
         const found = await harness.getDelivery(webhooks, id, event.id);
@@ -125,8 +125,8 @@ describe('a real HTTPS receiver', () => {
     const bad = await receiver();
     const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     bad.setReceiverBehaviour(hostileReceiverBehaviours.gzipBomb(64));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const { attempts } = await eventually(async () => {
       const found = await harness.getDelivery(webhooks, id, event.id);
       expect(found.status).toBe('succeeded');

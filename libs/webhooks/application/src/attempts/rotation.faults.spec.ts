@@ -4,7 +4,7 @@ import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type ReceivedRequest, createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import {
   type HarnessEndpoint,
   type RunningWebhooks,
@@ -93,8 +93,8 @@ function load(): void {
   let goesOn = true;
   const publishing = (async () => {
     while (goesOn) {
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       published.add(event.id);
       await waitForSimulatedDelay(2);
     }
@@ -175,13 +175,13 @@ describe('a secret that is rotated under load', () => {
   });
 
   test('requested from one process while another sends and sometimes dies: every delivery verifies with a valid secret', async () => {
-    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
     load();
     await moreCome();
     const learned = () => eventually(() => expect(verified.at(-1)?.signedBy).toContain(secrets[0]));
     for (let round = 0; round < 6; round += 1) {
       const answered = rotate(api);
-      if (round % 2 === 0) webhooks.process.killProcess();
+      if (round % 2 === 0) webhooks.process.simulateProcessKill();
       await answered;
       if (round % 2 === 0) webhooks = await harness.startWebhooks({ policy: POLICY });
       await learned();

@@ -32,7 +32,9 @@ describe('a document store that fails intermittently', () => {
     );
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
-      await harness.publishEvents(...Array.from({ length: 5 }, () => harness.addEvent()));
+      await harness.publishEventsToBrokerForTest(
+        ...Array.from({ length: 5 }, () => harness.addAcknowledgedEventToLog()),
+      );
       await waitForSimulatedDelay(20);
     }
     await eventually(
@@ -56,11 +58,11 @@ describe('a document store that fails intermittently', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
     await webhooks.endpoints.verify(on());
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['pending'])).toBe(1));
     // The first time, the request is carried out without a response.
     flaky.afterNextReplace = true;
@@ -69,7 +71,7 @@ describe('a document store that fails intermittently', () => {
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     harness.receivers.setFakeReceiverBehaviour(`${URL_A}/2`, () => createReceiverAnswer(500));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     harness.receivers.setFakeReceiverBehaviour(`${URL_A}/2`, (request) => harness.receivers.respondWithOk(request));
     const [failed] = await harness.listDeliveries(webhooks, { statuses: ['retrying'] });
@@ -86,7 +88,9 @@ describe('a document store that fails intermittently', () => {
     webhooks = await harness.startWebhooks({ policy: SOON, drainMs: 200 }, flaky);
     await harness.createEnabledEndpoint(webhooks, URL_A);
     flaky.down = true;
-    await harness.publishEvents(...Array.from({ length: 20 }, () => harness.addEvent()));
+    await harness.publishEventsToBrokerForTest(
+      ...Array.from({ length: 20 }, () => harness.addAcknowledgedEventToLog()),
+    );
     await webhooks.stop();
     flaky.down = false;
     webhooks = await harness.startWebhooks({ policy: SOON });

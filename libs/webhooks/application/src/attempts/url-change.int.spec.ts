@@ -39,8 +39,8 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
   harness.receivers.setFakeReceiverBehaviour(FORMER, () => promise);
-  const event = harness.addEvent();
-  await harness.publishEvents(event);
+  const event = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(event);
   await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
@@ -49,8 +49,8 @@ describe('after the URL of an endpoint was changed', () => {
   test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     harness.receivers.setFakeReceiverBehaviour(FORMER, () => AN_HOUR);
-    const held = harness.addEvent();
-    await harness.publishEvents(held);
+    const held = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(held);
     await eventually(async () =>
       expect(await harness.getDelivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
     );
@@ -62,12 +62,12 @@ describe('after the URL of an endpoint was changed', () => {
     );
     await changeUrl(id, PRESENT);
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(PRESENT)).toHaveLength(1));
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     harness.receivers.setFakeReceiverBehaviour(PRESENT, (request) => harness.receivers.respondWithOk(request));
     webhooks = await harness.startWebhooks({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
-    const later = harness.addEvent();
-    await harness.publishEvents(later);
+    const later = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(later);
     await untilSucceeded(id, later.id, 1);
   });
 
@@ -77,8 +77,8 @@ describe('after the URL of an endpoint was changed', () => {
     await changeUrl(id, PRESENT);
     reply(AN_HOUR);
     await untilSucceeded(id, event_id, 2);
-    const later = harness.addEvent();
-    await harness.publishEvents(later);
+    const later = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(later);
     await untilSucceeded(id, later.id, 1);
   });
 

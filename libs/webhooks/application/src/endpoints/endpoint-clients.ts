@@ -17,7 +17,7 @@ import { type EndpointStore, readLogHeadForEndpointChange } from './endpoint-sto
 import {
   type SecretBox,
   type KeysDerivedFromSigningSecret,
-  createSigner,
+  createWebhookBodySigner,
   decryptHeaders,
   openSecret,
   openSigningKeys,
@@ -49,7 +49,7 @@ export class EndpointRequestBuilder {
    */
   buildDeliveryRequest(event: EventHeaderFields, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.decryptSecretsAndHeaders());
-    const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createSigner(key, body));
+    const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createWebhookBodySigner(key, body));
     const headers = {
       ...own,
       'content-type': 'application/json',
@@ -105,13 +105,13 @@ export class EndpointClients {
   }
 
   /** Returns the cached client if it is fresh enough to send with; otherwise undefined. */
-  getFreshEndpointClient(endpointId: string): EndpointRequestBuilder | undefined {
+  getCachedEndpointClientIfFresh(endpointId: string): EndpointRequestBuilder | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
 
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
-  async readEndpointClient(endpointId: string): Promise<EndpointRequestBuilder | undefined> {
+  async readEndpointAndCacheClient(endpointId: string): Promise<EndpointRequestBuilder | undefined> {
     const readAt = performance.now();
     const endpoint = await this.store.getEndpoint(endpointId);
     return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint, readAt);
@@ -188,20 +188,20 @@ export async function sendOwnershipChallenge(
   const body = Buffer.from(JSON.stringify(event));
   const attempted = { id, type: CHALLENGE_EVENT_TYPE, traceparent: createAttemptTraceparent({ event_id: id, origin }) };
   const answer = await outbound.post(client.buildDeliveryRequest(attempted, body, now.getTime(), timeoutMs));
-  if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
+  if (answer.kind === 'failure') return buildFailedEndpointVerificationResult(at, answer.code, answer.message);
   if (isOwnershipProven(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = determineAttemptOutcome({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
   const answered = quoteResponseBodyForError(answer.body, [token, ...client.listDecryptedEndpointSecrets()]);
   if (outcome.kind !== 'success') {
     const { code, message } = outcome.error;
-    return createFailedVerification(
+    return buildFailedEndpointVerificationResult(
       at,
       code,
       `${message} The answer has ${answered === 'an empty body' ? answered : `the body ${answered}`}.`,
     );
   }
   const message = `The endpoint answered ${answer.statusCode} with ${answered} instead of the token in data.challenge.`;
-  return createFailedVerification(at, 'challenge_mismatch', message);
+  return buildFailedEndpointVerificationResult(at, 'challenge_mismatch', message);
 }
 
 /**
@@ -234,6 +234,10 @@ function listEncodedFormsOfSecret(secret: string): readonly string[] {
   ]);
 }
 
-function createFailedVerification(at: Timestamp, code: string, message: string): EndpointVerificationResult {
+function buildFailedEndpointVerificationResult(
+  at: Timestamp,
+  code: string,
+  message: string,
+): EndpointVerificationResult {
   return { at, ok: false, error: { code, message } };
 }

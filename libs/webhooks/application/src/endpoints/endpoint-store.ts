@@ -10,7 +10,7 @@ import {
 import { retryConflicts } from '@tracking/resilience';
 import { LOG_START_POSITION, type RequestTimeWithLogHead } from '@tracking/webhooks-domain';
 import type { EndpointCommand, WorkspaceScope } from '../operation-types.ts';
-import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
+import { isRepeatedCommand, endpointNotFoundError, createTooManyEndpointsError } from '../webhooks-api.ts';
 import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, parseSealingKeyId } from './secrets.ts';
 
@@ -69,7 +69,7 @@ export class EndpointStore {
       if (existing !== undefined) return existing;
       const taken = new Set((await this.listEndpointsOfScope(document)).map(({ slot }) => slot));
       const slot = [...Array(MAX_ENDPOINTS).keys()].find((place) => !taken.has(place));
-      if (slot === undefined) throw tooManyEndpointsError(MAX_ENDPOINTS);
+      if (slot === undefined) throw createTooManyEndpointsError(MAX_ENDPOINTS);
       const placed = { ...document, slot };
       try {
         return (await this.documents.insert(placed)) ? placed : undefined;

@@ -120,7 +120,7 @@ export function openSigningKeys(
   };
 }
 
-export function createSigner({ service, standard }: KeysDerivedFromSigningSecret, body: Uint8Array): Signer {
+export function createWebhookBodySigner({ service, standard }: KeysDerivedFromSigningSecret, body: Uint8Array): Signer {
   const hmac = (key: KeyObject, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   return {
     service: (prefix) => hmac(service, prefix).digest('hex'),

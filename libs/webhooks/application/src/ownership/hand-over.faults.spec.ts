@@ -5,7 +5,7 @@ import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import {
   DELIVERIES_COLLECTION_SPEC,
@@ -44,7 +44,9 @@ function publishing(atOnce = 1): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, () => harness.publishEvents(harness.addEvent())));
+      await Promise.all(
+        Array.from({ length: atOnce }, () => harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog())),
+      );
       await waitForSimulatedDelay(2);
     }
     return events;
@@ -121,8 +123,8 @@ describe('two processes', () => {
     const { id } = await harness.createEnabledEndpoint(owner, URLS[0] ?? '');
     const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     harness.receivers.setFakeReceiverBehaviour(URLS[0] ?? '', () => createReceiverAnswer(500));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const delivery = await eventually(async () => {
       const found = await harness.getDelivery(other, id, event.id);
       expect(found.status).toBe('retrying');
@@ -132,9 +134,9 @@ describe('two processes', () => {
     await eventually(async () =>
       expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
-    const late = harness.addEvent();
+    const late = harness.addAcknowledgedEventToLog();
     await other.endpoints.disable(on());
-    await harness.publishEvents(late);
+    await harness.publishEventsToBrokerForTest(late);
     await eventually(async () =>
       expect(await harness.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending' }),
     );
@@ -165,7 +167,7 @@ describe('two processes', () => {
 
   test('lose nothing when one is killed, and repeat only its attempts in progress', async () => {
     const { first, second, published } = await twoUnderLoad();
-    first.process.killProcess();
+    first.process.simulateProcessKill();
     const inDoubt = first.process.unanswered;
     await deliversAll(second, published);
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
@@ -190,8 +192,8 @@ describe('two processes', () => {
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(first, url);
     harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(500));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     const second = await harness.startWebhooks({ policy: POLICY });
     await eventually(async () =>
       expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
@@ -226,11 +228,11 @@ describe('two processes', () => {
       const url = URLS[0] ?? '';
       const { id } = await harness.createEnabledEndpoint(first, url);
       still.holdDeliveriesTo = id;
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       await eventually(() => expect(still.atGate).toBe(1));
       const second = await harness.startWebhooks({ policy: POLICY });
-      still.simulateSuspension();
+      still.simulateUnnoticedLeaseLoss();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       still.releaseWrites();
       await eventually(async () =>
@@ -247,7 +249,7 @@ describe('two processes', () => {
       // The first one checks long before it.
       const second = await harness.startWebhooks({ policy: POLICY, pollMs: 300 });
       const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
-      first.process.simulateSuspension();
+      first.process.simulateUnnoticedLeaseLoss();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       await Promise.all(
         ids.map((endpoint_id) =>
@@ -268,14 +270,14 @@ describe('two processes', () => {
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(owner, url);
     const of = { data: { shipment_id: 'shp_1', shipment: { id: 'shp_1' } } };
-    const [earlier, event] = [harness.addEvent(of), harness.addEvent(of)];
+    const [earlier, event] = [harness.addAcknowledgedEventToLog(of), harness.addAcknowledgedEventToLog(of)];
     // The first batch of a partition is always read again.
-    await harness.publishEvents(earlier);
+    await harness.publishEventsToBrokerForTest(earlier);
     await eventually(async () =>
       expect(await harness.getDelivery(owner, id, earlier.id)).toMatchObject({ status: 'succeeded' }),
     );
     slow.holdDeliveriesTo = id;
-    await harness.publishEvents(event);
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(() => expect(slow.atGate).toBe(1));
     const other = await harness.startWebhooks({ policy: POLICY });
     // The other process gets the message too, as after a rebalance of the consumers. It consumes half of the partitions.
@@ -288,8 +290,8 @@ describe('two processes', () => {
     await waitForSimulatedDelay(freshnessMs);
     slow.releaseWrites();
     await harness.waitUntilEventsRecorded();
-    const later = harness.addEvent();
-    await harness.publishEvents(later);
+    const later = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(later);
     await eventually(async () =>
       expect(await harness.getDelivery(other, id, later.id)).toMatchObject({ status: 'succeeded' }),
     );
@@ -304,13 +306,13 @@ describe('two processes', () => {
     const url = URLS[0] ?? '';
     const { id } = await harness.createEnabledEndpoint(owner, url);
     const of = { data: { shipment_id: 'shp_1', shipment: { id: 'shp_1' } } };
-    const [sent, held] = [harness.addEvent(of), harness.addEvent(of)];
-    await harness.publishEvents(sent);
+    const [sent, held] = [harness.addAcknowledgedEventToLog(of), harness.addAcknowledgedEventToLog(of)];
+    await harness.publishEventsToBrokerForTest(sent);
     await eventually(async () =>
       expect(await harness.getDelivery(owner, id, sent.id)).toMatchObject({ status: 'succeeded' }),
     );
     slow.holdDeliveriesTo = id;
-    await harness.publishEvents(held);
+    await harness.publishEventsToBrokerForTest(held);
     await eventually(() => expect(slow.atGate).toBe(1));
     const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
     const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
@@ -330,7 +332,7 @@ describe('two processes', () => {
       const get: Collection<T>['get'] = (id) => ((reads += 1) < 3 ? Promise.resolve(undefined) : collection.get(id));
       return Object.assign(Object.create(collection) as Collection<T>, { get });
     };
-    const process = new KillableProcess();
+    const process = new SimulatedKillableProcess();
     const wrapped = process.wrapDocumentStoreWithFaults(harness.engine.documentStore);
     jest.spyOn(process, 'wrapDocumentStoreWithFaults').mockReturnValue({
       ...wrapped,
@@ -341,7 +343,7 @@ describe('two processes', () => {
     });
     const owner = await harness.startWebhooks({ policy: POLICY, pollMs: 1_000_000 }, process);
     const { id } = await harness.createEnabledEndpoint(owner, URLS[0] ?? '');
-    const { id: event_id, type: event_type, created_at } = harness.addEvent();
+    const { id: event_id, type: event_type, created_at } = harness.addAcknowledgedEventToLog();
     const about = { ...SAMPLE_SCOPE, event_id, event_type, event_created_at: created_at };
     const delivery = createDeliveryDocument(about, id, createPayloadId(event_id, FULL_PAYLOAD), created_at);
     const [deliveries, payloads] = await Promise.all([
@@ -364,8 +366,8 @@ describe('two processes', () => {
     const { id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 1 });
     const second = await harness.startWebhooks({ policy: POLICY });
     harness.receivers.setFakeReceiverBehaviour(url, () => new Promise(() => undefined));
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1));
     harness.receivers.setFakeReceiverBehaviour(url, () => createReceiverAnswer(200));
     first.process.simulateLeaseLoss();

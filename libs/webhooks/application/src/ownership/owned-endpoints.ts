@@ -1,7 +1,7 @@
 import type { Collection, Lease } from '@tracking/ports';
 import { type Random, type RetryPolicy, isEndpointEnabled } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
-import type { UnavailableEngineRetrier } from '../engine-retry.ts';
+import type { EngineOutageWorkRetrier } from '../engine-retry.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessClock } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
@@ -10,7 +10,7 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 interface OwnedEndpointsDependencies {
   readonly queues: DeliveryQueues;
   readonly health: Collection<EndpointHealthDocument>;
-  readonly engines: UnavailableEngineRetrier;
+  readonly engines: EngineOutageWorkRetrier;
   readonly random: Random;
   readonly time: ProcessClock;
   readonly policy: RetryPolicy;
@@ -27,7 +27,7 @@ export interface OwnedEndpointObserver {
    * Called when this process stops attempting deliveries to the endpoint. Resolves when the outcomes of all attempts in
    * progress are stored, and the endpoint is disabled if it answered 410.
    */
-  onEndpointDrop(owned: OwnedEndpoint): Promise<void>;
+  onOwnedEndpointDropped(owned: OwnedEndpoint): Promise<void>;
 }
 
 /**
@@ -89,21 +89,23 @@ export class OwnedEndpoints {
   async stopOwningEndpoint(owned: OwnedEndpoint): Promise<void> {
     owned.state.markEndpointDropped();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
-    await Promise.all(this.observers.map((observer) => observer.onEndpointDrop(owned)));
+    await Promise.all(this.observers.map((observer) => observer.onOwnedEndpointDropped(owned)));
   }
 
   /**
    * Returns the maximum number of scheduled deliveries to hold for the endpoint. If memory is full, each endpoint may
    * still hold as many as it may attempt concurrently.
    */
-  getFreeDeliveryCapacity(owned: OwnedEndpoint): number {
+  computeMaxDeliveriesHeldInMemory(owned: OwnedEndpoint): number {
     if (this.waiting < this.dependencies.maxWaiting) return owned.room;
     return Math.min(owned.room, owned.state.concurrency?.allowed ?? 0);
   }
 
   /** Returns true if the endpoint's health is not read yet, or if the window has capacity for more deliveries. */
   needsDeliveryWindowFill(owned: OwnedEndpoint): boolean {
-    return owned.state.concurrency === undefined || owned.needsStoredDeliveries(this.getFreeDeliveryCapacity(owned));
+    return (
+      owned.state.concurrency === undefined || owned.needsStoredDeliveries(this.computeMaxDeliveriesHeldInMemory(owned))
+    );
   }
 
   /** Reads the endpoint's health and its next deliveries. Concurrent calls share one read. */
@@ -111,7 +113,7 @@ export class OwnedEndpoints {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
     const filling = this.dependencies.engines
-      .retryOrLog("reading an endpoint's pending deliveries", () => this.loadEndpointHealthAndDeliveries(owned))
+      .retryOrLog("reading an endpoint's pending deliveries", () => this.readEndpointHealthAndFillDeliveryWindow(owned))
       .then(() => {
         this.fills.delete(owned);
         this.notifyEndpointObservers(owned);
@@ -145,16 +147,17 @@ export class OwnedEndpoints {
     }
   }
 
-  private async loadEndpointHealthAndDeliveries(owned: OwnedEndpoint): Promise<void> {
+  private async readEndpointHealthAndFillDeliveryWindow(owned: OwnedEndpoint): Promise<void> {
     if (owned.state.concurrency === undefined) {
-      owned.state.setEndpointHealth(await this.dependencies.health.get(owned.id), this.dependencies);
+      owned.state.restoreEndpointHealth(await this.dependencies.health.get(owned.id), this.dependencies);
     }
-    while (owned.needsStoredDeliveries(this.getFreeDeliveryCapacity(owned))) await this.refillDeliveryWindow(owned);
+    while (owned.needsStoredDeliveries(this.computeMaxDeliveriesHeldInMemory(owned)))
+      await this.refillDeliveryWindow(owned);
   }
 
   private async refillDeliveryWindow(owned: OwnedEndpoint): Promise<void> {
     const knownAt = performance.now();
-    const refill = owned.beginDeliveriesRefill(this.getFreeDeliveryCapacity(owned));
+    const refill = owned.beginDeliveriesRefill(this.computeMaxDeliveriesHeldInMemory(owned));
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined

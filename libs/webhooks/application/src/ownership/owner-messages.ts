@@ -4,7 +4,7 @@ import type { DeliveryDocument, PayloadStore } from '../store/delivery-document.
 import type { OwnerWakeUpStore } from './shards.ts';
 
 /** Milliseconds without messages to a process after a message to it failed. */
-const PAUSE_AFTER_MESSAGE_FAILURE_MS = 1_000;
+const PAUSE_AFTER_FAILED_OWNER_CALL_MS = 1_000;
 /** Maximum characters of bodies in one message. The owner reads the other bodies. */
 const MAX_BODY_CHARACTERS_PER_MESSAGE = 1024 * 1024;
 
@@ -57,7 +57,7 @@ export class EndpointOwnerProcessNotifier {
     const byEndpoint = Map.groupBy(deliveries, ({ endpoint_id }) => endpoint_id);
     await this.callOwnersOfEndpoints([...byEndpoint.keys()], (owner, ids) => {
       const handed = ids.flatMap((id) => byEndpoint.get(id) ?? []);
-      return owner.takeDeliveries({ deliveries: handed, payloads: this.collectDeliveryBodies(handed) });
+      return owner.takeDeliveries({ deliveries: handed, payloads: this.collectCachedDeliveryBodies(handed) });
     });
   }
 
@@ -78,7 +78,7 @@ export class EndpointOwnerProcessNotifier {
         try {
           return (await call(owner, ids)).refused;
         } catch {
-          this.pausedUntil.set(owner, performance.now() + PAUSE_AFTER_MESSAGE_FAILURE_MS);
+          this.pausedUntil.set(owner, performance.now() + PAUSE_AFTER_FAILED_OWNER_CALL_MS);
           return ids;
         }
       }),
@@ -96,7 +96,7 @@ export class EndpointOwnerProcessNotifier {
     return owner;
   }
 
-  private collectDeliveryBodies(deliveries: readonly DeliveryDocument[]): Readonly<Record<string, string>> {
+  private collectCachedDeliveryBodies(deliveries: readonly DeliveryDocument[]): Readonly<Record<string, string>> {
     const bodies: Record<string, string> = {};
     let characters = 0;
     for (const { payload_id } of deliveries) {

@@ -52,7 +52,7 @@ function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[
       },
     },
     replaying: { readRunningReplayOfEndpoint: () => Promise.resolve() },
-    clients: { readEndpointClient: readClient },
+    clients: { readEndpointAndCacheClient: readClient },
     endpoints: {
       all: [],
       getEndpointOwnedByProcess: () => undefined,

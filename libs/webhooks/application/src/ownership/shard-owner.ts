@@ -23,7 +23,7 @@ import type { OwnerWakeUpStore, ShardLeases } from './shards.ts';
  * Maximum milliseconds until a shard that another process should own is handed over. Attempts that take longer are
  * canceled, and the next owner repeats them.
  */
-const MAX_HAND_OVER_MS = 10_000;
+const MAX_SHARD_HAND_OVER_MS = 10_000;
 /** Number of endpoints of acquired shards that are read at the same time. */
 const ENDPOINTS_PER_RELOAD = 16;
 
@@ -97,7 +97,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
     const endpoints = new Map<string, EndpointDocument>();
     const readEndpoint = async (id: string) => {
       if (!shards.ownsShardOf(id)) return;
-      const client = clients.getFreshEndpointClient(id) ?? (await clients.readEndpointClient(id));
+      const client = clients.getCachedEndpointClientIfFresh(id) ?? (await clients.readEndpointAndCacheClient(id));
       if (client !== undefined && !client.endpoint.deleted) endpoints.set(id, client.endpoint);
       else await this.reloadEndpoint(id);
     };
@@ -132,7 +132,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
       }
       clients.cacheEndpoint(endpoint, unstoredAt);
       for (const { delivery } of some)
-        owned.queueStoredDelivery(delivery, unstoredAt, endpoints.getFreeDeliveryCapacity(owned));
+        owned.queueStoredDelivery(delivery, unstoredAt, endpoints.computeMaxDeliveriesHeldInMemory(owned));
       endpoints.notifyEndpointObservers(owned);
     }
     return ofOthers;
@@ -182,7 +182,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
   private async reloadEndpoint(endpointId: string): Promise<OwnedEndpoint | undefined> {
     const { shards, endpoints, backlogs, clients, replaying } = this.dependencies;
     if (!shards.ownsShardOf(endpointId)) return undefined;
-    const endpoint = (await clients.readEndpointClient(endpointId))?.endpoint;
+    const endpoint = (await clients.readEndpointAndCacheClient(endpointId))?.endpoint;
     if (endpoint === undefined || !shards.ownsShardOf(endpointId)) return undefined;
     if (endpoint.deleted) {
       const known = endpoints.getEndpointOwnedByProcess(endpointId);
@@ -262,7 +262,7 @@ export class EndpointShardOwner implements ShardOwnerOperations {
     const dropped = this.dropEndpointsOfShard(shard);
     // A process that stops releases its shards at the end of its own limit.
     if (this.stopping.signal.aborted) await dropped;
-    else await Promise.race([dropped, pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
+    else await Promise.race([dropped, pauseFor(MAX_SHARD_HAND_OVER_MS, waiting.signal)]);
     waiting.abort();
     await this.dependencies.stats.writeStatsOfShard(shard);
   }

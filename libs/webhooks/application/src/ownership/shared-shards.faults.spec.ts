@@ -63,7 +63,7 @@ function startPublishing(): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += 1) {
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       await waitForSimulatedDelay(2);
     }
     return events;
@@ -144,7 +144,7 @@ describe('processes that share the shards', () => {
         return answer.promise;
       });
     }
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(answers).toHaveLength(URLS.length));
     const second = await harness.startProcessSharingShards(NEVER_POLLS);
     // Shards without an attempt in progress are handed over immediately.
@@ -170,11 +170,11 @@ describe('processes that share the shards', () => {
     const urls = others.filter(isInOtherShard).map(({ url }) => url);
     const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
     harness.receivers.setFakeReceiverBehaviour(hanging.url, () => answer.promise);
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await eventually(() => expect(readArrivals()).toHaveLength(URLS.length));
     const stopped = first.stop();
     await eventually(() => expect(countShards(second)).toBe(ENDPOINT_SHARD_COUNT - 1));
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     const countArrivals = (url: string) => harness.receivers.listDeliveriesReceivedAtUrl(url).length;
     await eventually(() => expect(urls.map(countArrivals)).toEqual(urls.map(() => 2)));
     expect(countArrivals(hanging.url)).toBe(1);
@@ -191,10 +191,10 @@ describe('processes that share the shards', () => {
     const { id: endpoint_id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 1 });
     const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
     harness.receivers.setFakeReceiverBehaviour(url, () => answer.promise);
-    const [refused, waiting] = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(refused);
+    const [refused, waiting] = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(refused);
     await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(url)).toHaveLength(1));
-    await harness.publishEvents(waiting);
+    await harness.publishEventsToBrokerForTest(waiting);
     await harness.waitUntilEventsRecorded();
     harness.logIsAway = true;
     answer.resolve(createReceiverAnswer(410));

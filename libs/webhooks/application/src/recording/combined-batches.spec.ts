@@ -10,17 +10,20 @@ describe('CombinedBatches', () => {
 
   it('handles the batches of one turn together, in their order', async () => {
     const batches = new BatchCombiner(10, record);
-    await Promise.all([batches.addMessageBatch(['a', 'b']), batches.addMessageBatch(['c'])]);
-    await batches.addMessageBatch(['d']);
+    await Promise.all([
+      batches.addToCombinedBatchAndAwaitHandling(['a', 'b']),
+      batches.addToCombinedBatchAndAwaitHandling(['c']),
+    ]);
+    await batches.addToCombinedBatchAndAwaitHandling(['d']);
     expect(handled).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
   it('starts another batch above the maximum, and never splits one', async () => {
     const batches = new BatchCombiner(3, record);
     await Promise.all([
-      batches.addMessageBatch(['a', 'b']),
-      batches.addMessageBatch(['c', 'd']),
-      batches.addMessageBatch(['e', 'f', 'g', 'h']),
+      batches.addToCombinedBatchAndAwaitHandling(['a', 'b']),
+      batches.addToCombinedBatchAndAwaitHandling(['c', 'd']),
+      batches.addToCombinedBatchAndAwaitHandling(['e', 'f', 'g', 'h']),
     ]);
     expect(handled).toEqual([
       ['a', 'b'],
@@ -31,9 +34,12 @@ describe('CombinedBatches', () => {
 
   it('rejects all batches that were handled together, and handles later ones', async () => {
     const batches = new BatchCombiner(10, record);
-    const outcomes = await Promise.allSettled([batches.addMessageBatch(['a']), batches.addMessageBatch(['bad'])]);
+    const outcomes = await Promise.allSettled([
+      batches.addToCombinedBatchAndAwaitHandling(['a']),
+      batches.addToCombinedBatchAndAwaitHandling(['bad']),
+    ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await batches.addMessageBatch(['a']);
+    await batches.addToCombinedBatchAndAwaitHandling(['a']);
     expect(handled).toEqual([['a', 'bad'], ['a']]);
   });
 });

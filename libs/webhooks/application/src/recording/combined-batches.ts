@@ -1,4 +1,4 @@
-import type { ReceivedMessage } from '@tracking/ports';
+import type { ReceivedBrokerMessage } from '@tracking/ports';
 
 interface CombinedBatch<T> {
   readonly items: T[];
@@ -22,7 +22,7 @@ export class BatchCombiner<T> {
   ) {}
 
   /** Adds a batch. Settles like the handling of its items. */
-  addMessageBatch(batch: readonly T[]): Promise<void> {
+  addToCombinedBatchAndAwaitHandling(batch: readonly T[]): Promise<void> {
     if (this.open === undefined || this.open.items.length + batch.length > this.maxItems)
       this.open = this.startCombinedBatch();
     this.open.items.push(...batch);
@@ -54,7 +54,7 @@ export class RepeatedBatchDetector {
    *   messages may have ended at any point
    */
   async handleBatch(
-    messages: readonly ReceivedMessage[],
+    messages: readonly ReceivedBrokerMessage[],
     handle: (mayBeRepeated: boolean) => Promise<void>,
   ): Promise<void> {
     const partition = messages[0]?.partition ?? -1;

@@ -26,7 +26,7 @@ const late = async () => {
 };
 const ofFailing = (api = webhooks) => harness.listDeliveries(api, { endpoint_id: failing.id });
 const putOff = () => webhooks.metrics.getMetricValue('webhook_deliveries_put_off_total');
-const events = (count: number) => Array.from({ length: count }, () => harness.addEvent());
+const events = (count: number) => Array.from({ length: count }, () => harness.addAcknowledgedEventToLog());
 
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
@@ -36,10 +36,10 @@ beforeEach(async () => {
   await harness.createEnabledEndpoint(webhooks, HEALTHY);
   failing = await harness.createEnabledEndpoint(webhooks, FAILING);
   harness.receivers.setFakeReceiverBehaviour(FAILING, () => createReceiverAnswer(500));
-  await harness.publishEvents(...events(20));
+  await harness.publishEventsToBrokerForTest(...events(20));
   await eventually(async () => {
     const before = putOff();
-    await harness.publishEvents(...events(1));
+    await harness.publishEventsToBrokerForTest(...events(1));
     await harness.waitUntilEventsRecorded();
     expect(putOff() - before).toBe(1);
   });
@@ -55,7 +55,7 @@ async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
   const arrived = harness.receivers.listDeliveriesReceivedAtUrl(HEALTHY).length;
-  await harness.publishEvents(...some);
+  await harness.publishEventsToBrokerForTest(...some);
   await harness.waitUntilEventsRecorded();
   await eventually(() => expect(harness.receivers.listDeliveriesReceivedAtUrl(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
@@ -78,7 +78,7 @@ describe('events deferred for an endpoint', () => {
 
   test('are recorded by another process if this one ends before', async () => {
     const ids = await putOffSome();
-    process.killProcess();
+    process.simulateProcessKill();
     const second = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => {
       const recorded = (await ofFailing(second)).map(({ event_id }) => event_id);
@@ -108,9 +108,9 @@ describe('events deferred for an endpoint', () => {
   test('are recorded in the order of arrival', async () => {
     process.holdDeliveriesTo = failing.id;
     // All of one shipment, because others may be consumed concurrently.
-    const { data } = harness.addEvent();
-    const many = Array.from({ length: 120 }, () => harness.addEvent({ data }));
-    await harness.publishEvents(...many);
+    const { data } = harness.addAcknowledgedEventToLog();
+    const many = Array.from({ length: 120 }, () => harness.addAcknowledgedEventToLog({ data }));
+    await harness.publishEventsToBrokerForTest(...many);
     await harness.waitUntilEventsRecorded();
     const ids = many.map(({ id }) => id);
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
@@ -121,7 +121,7 @@ describe('events deferred for an endpoint', () => {
     const before = await harness.listDeliveries(webhooks, { endpoint_id: failing.id });
     const passive = await harness.startWebhooks({}, undefined, undefined, true);
     await passive.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: failing.id });
-    process.killProcess();
+    process.simulateProcessKill();
     const second = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await late()).toEqual([]));
     expect(await ofFailing(second)).toHaveLength(before.length);
@@ -137,7 +137,7 @@ describe('events deferred for an endpoint', () => {
     await eventually(
       async () => {
         const before = putOff();
-        await harness.publishEvents(...events(1));
+        await harness.publishEventsToBrokerForTest(...events(1));
         // Held like the deferred ones.
         await eventually(async () => expect(await harness.readRecordingLag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
@@ -154,13 +154,13 @@ describe('events deferred for an endpoint', () => {
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
   harness.receivers.setFakeReceiverBehaviour(HEALTHY, () => createReceiverAnswer(500));
-  await harness.publishEvents(...events(20));
+  await harness.publishEventsToBrokerForTest(...events(20));
   await harness.waitUntilEventsRecorded();
   await eventually(async () => {
     const before = putOff();
     const [event] = events(1);
     if (event === undefined) return;
-    await harness.publishEvents(event);
+    await harness.publishEventsToBrokerForTest(event);
     await harness.waitUntilEventsRecorded();
     expect(putOff() - before).toBe(0);
     expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(2);

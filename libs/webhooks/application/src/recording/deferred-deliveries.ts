@@ -59,7 +59,7 @@ const DELIVERIES_PER_WRITE = 50;
 const PAUSE_PER_WRITE_DURATION = 4;
 const MAX_PAUSE_BETWEEN_WRITES_MS = 1_000;
 /** Milliseconds between two checks for events that other processes deferred. */
-const SWEEP_INTERVAL_MS = 5_000;
+const DEFERRALS_BY_OTHERS_CHECK_INTERVAL_MS = 5_000;
 /**
  * Longest wait of a deferred event. While an event has waited longer, deferring stops, and all deliveries are
  * recorded immediately.
@@ -109,9 +109,9 @@ export class DeferredDeliveries {
       logger,
       countRetry: createRetryCounter(metrics),
       description: 'recording late deliveries',
-      intervalMs: SWEEP_INTERVAL_MS,
+      intervalMs: DEFERRALS_BY_OTHERS_CHECK_INTERVAL_MS,
       runJobRound: (ending) =>
-        this.recordAllDeferredDeliveries(ending).finally(() => {
+        this.recordDeliveriesOfDeferredEvents(ending).finally(() => {
           this.oldest = undefined;
         }),
     });
@@ -146,7 +146,7 @@ export class DeferredDeliveries {
     return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
-  private async recordAllDeferredDeliveries(ending: AbortSignal): Promise<void> {
+  private async recordDeliveriesOfDeferredEvents(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       const page = await this.readDeferredDeliveries(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
@@ -154,7 +154,7 @@ export class DeferredDeliveries {
       for (const some of groupEventsByJointDeliveryWrite(page)) {
         if (ending.aborted) return;
         const began = performance.now();
-        await this.recordDeliveries(some);
+        await this.insertDeferredDeliveries(some);
         await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
         await pauseFor(
           Math.min(MAX_PAUSE_BETWEEN_WRITES_MS, PAUSE_PER_WRITE_DURATION * (performance.now() - began)),
@@ -164,14 +164,14 @@ export class DeferredDeliveries {
     }
   }
 
-  private async recordDeliveries(some: readonly DeferredDeliveriesDocument[]): Promise<void> {
+  private async insertDeferredDeliveries(some: readonly DeferredDeliveriesDocument[]): Promise<void> {
     const { endpoints, insertion, owner } = this.dependencies;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findEndpointsByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // The deliveries may not be new: this job may have recorded some of them before a crash.
     const deliveries = {
-      matches: some.flatMap((deferred) => pairEndpointsWithDeliveries(deferred, live)),
+      matches: some.flatMap((deferred) => createDeliveriesForLiveEndpoints(deferred, live)),
       unstoredAt: -Infinity,
     };
     await insertion.insertDeliveries(deliveries.matches);
@@ -198,7 +198,7 @@ function toDeferredDeliveriesDocument(
   return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
 }
 
-function pairEndpointsWithDeliveries(
+function createDeliveriesForLiveEndpoints(
   { about, endpoints, at }: DeferredDeliveriesDocument,
   live: ReadonlyMap<string, EndpointDocument>,
 ): StoredDeliveriesWithEndpoints['matches'] {

@@ -3,7 +3,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import { UnavailableError } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { ENDPOINTS_COLLECTION_SPEC, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
@@ -34,25 +34,25 @@ const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[
 
 describe('an event is live for an endpoint by its log position', () => {
   test.each(CLOCKS)('if the clock steps by %d ms after enabling', async (step) => {
-    const before = harness.addEvent();
+    const before = harness.addAcknowledgedEventToLog();
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.clockOffset += step;
-    const after = harness.addEvent();
-    await harness.publishEvents(before, after);
+    const after = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(before, after);
     await expectRecorded(id, after);
   });
 
   test.each(CLOCKS)('if the enabling process is %d ms ahead of the one that made the event', async (ahead) => {
     await webhooks.stop();
-    const process = new KillableProcess();
+    const process = new SimulatedKillableProcess();
     process.clockOffset = ahead;
     webhooks = await harness.startWebhooks({}, process);
-    const before = harness.addEvent();
+    const before = harness.addAcknowledgedEventToLog();
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-    const after = harness.addEvent();
+    const after = harness.addAcknowledgedEventToLog();
     await webhooks.endpoints.disable(on(id));
-    const later = harness.addEvent();
-    await harness.publishEvents(before, after, later);
+    const later = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(before, after, later);
     await expectRecorded(id, after);
   });
 
@@ -62,8 +62,8 @@ describe('an event is live for an endpoint by its log position', () => {
     harness.clockOffset += 60_000;
     await webhooks.endpoints.enable(on(id));
     harness.clockOffset -= 60_000;
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await expectRecorded(id, event);
   });
 
@@ -71,19 +71,19 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     // Only answers, and consumes nothing.
-    webhooks = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    webhooks = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const during = harness.addEvent();
+      const during = harness.addAcknowledgedEventToLog();
       await webhooks.endpoints.disable(on(id));
-      const meanwhile = harness.addEvent();
+      const meanwhile = harness.addAcknowledgedEventToLog();
       harness.clockOffset += round % 2 === 0 ? 1_000 : -2_000;
       await webhooks.endpoints.enable(on(id));
       live.push(during);
       all.push(during, meanwhile);
     }
-    await harness.publishEvents(...all);
+    await harness.publishEventsToBrokerForTest(...all);
     harness.clockOffset += 86_400_000;
     await webhooks.stop();
     webhooks = await harness.startWebhooks();
@@ -94,28 +94,28 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     harness.clockOffset -= 500;
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await expectRecorded(id, event);
   });
 
   test('independently of the time of its first or repeated publication', async () => {
-    const before = harness.addEvent();
+    const before = harness.addAcknowledgedEventToLog();
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.clockOffset += 10;
-    const after = harness.addEvent();
-    await harness.publishEvents(after);
+    const after = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(after);
     // Its publication had failed until now; then the broker lost its topic, and everything is published again.
-    await harness.publishEvents(before);
-    await harness.publishEvents(before, after);
+    await harness.publishEventsToBrokerForTest(before);
+    await harness.publishEventsToBrokerForTest(before, after);
     await expectRecorded(id, after);
   });
 
   test('with a disabling by 410 at a log position, too', async () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
-    const first = harness.addEvent();
-    await harness.publishEvents(first);
+    const first = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(first);
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({
         status: 'disabled',
@@ -123,7 +123,7 @@ describe('an event is live for an endpoint by its log position', () => {
       }),
     );
     harness.clockOffset -= 3_600_000;
-    await harness.publishEvents(harness.addEvent());
+    await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
     await expectRecorded(id, first);
   });
 });
@@ -135,15 +135,15 @@ describe("while the log's head cannot be read", () => {
     await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(UnavailableError);
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
     harness.logIsAway = false;
-    const before = harness.addEvent();
+    const before = harness.addAcknowledgedEventToLog();
     await webhooks.endpoints.disable(on(id));
     harness.logIsAway = true;
     await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(UnavailableError);
-    const meanwhile = harness.addEvent();
+    const meanwhile = harness.addAcknowledgedEventToLog();
     harness.logIsAway = false;
     await webhooks.endpoints.enable(on(id));
-    const after = harness.addEvent();
-    await harness.publishEvents(before, meanwhile, after);
+    const after = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(before, meanwhile, after);
     await expectRecorded(id, before, after);
   });
 
@@ -158,8 +158,8 @@ describe("while the log's head cannot be read", () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
     harness.logIsAway = true;
-    const events = [harness.addEvent(), harness.addEvent()];
-    await harness.publishEvents(...events);
+    const events = [harness.addAcknowledgedEventToLog(), harness.addAcknowledgedEventToLog()];
+    await harness.publishEventsToBrokerForTest(...events);
     await expectRecorded(id, ...events);
     const dead = () => harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
     await eventually(async () => expect(await dead()).toHaveLength(1));
@@ -179,7 +179,7 @@ describe("while the log's head cannot be read", () => {
 
 test('a message without a position is parked', async () => {
   const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-  await harness.sendMessages(harness.createEventMessage(harness.addEvent(), { position: undefined }));
+  await harness.sendMessages(harness.createEventMessage(harness.addAcknowledgedEventToLog(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
     expect(items).toEqual([expect.objectContaining({ error: 'the message has no position header' })]);
@@ -194,13 +194,13 @@ test('an endpoint whose stored period has no places receives all events and does
   const stored = await documents.get(faulty);
   const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
   await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);
-  const event = harness.addEvent();
-  await harness.publishEvents(event);
+  const event = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(event);
   await expectRecorded(sound, event);
   await expectRecorded(faulty, event);
   await webhooks.endpoints.disable(on(faulty));
-  const later = harness.addEvent();
-  await harness.publishEvents(later);
+  const later = harness.addAcknowledgedEventToLog();
+  await harness.publishEventsToBrokerForTest(later);
   await expectRecorded(sound, event, later);
   await expectRecorded(faulty, event);
 });

@@ -18,7 +18,7 @@ import {
   type MessageBroker,
   MessageRefusedError,
   type Metrics,
-  type ReceivedMessage,
+  type ReceivedBrokerMessage,
 } from '@tracking/ports';
 import type { LogPosition, CausingRequest } from '@tracking/webhooks-domain';
 import type { ParkedMessage } from '../operation-types.ts';
@@ -26,7 +26,7 @@ import { PARKED_TOPIC } from '../settings.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import { type ParkedInvalidMessageOperations, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
-export interface ParkedMessageDocument extends Document, ReceivedMessage {
+export interface ParkedMessageDocument extends Document, ReceivedBrokerMessage {
   readonly error: string;
   readonly parked_at: Timestamp;
 }
@@ -58,13 +58,13 @@ export class ParkedInvalidMessages {
 
   /** Returns the events of the messages, each once, and parks the messages that are not valid events. */
   async parseEventsOfMessages(
-    messages: readonly ReceivedMessage[],
+    messages: readonly ReceivedBrokerMessage[],
     versions: PayloadVersionConverter,
   ): Promise<readonly ConsumedEvent[]> {
     const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
-        const event = parseMessage(message, versions);
+        const event = parseBrokerMessageIntoEvent(message, versions);
         events.set(event.id, event);
       } catch (error) {
         await this.parkMessage(message, (error as Error).message);
@@ -74,7 +74,7 @@ export class ParkedInvalidMessages {
   }
 
   /** Parks a message. The message's position in the topic is the key, so a message received again is parked once. */
-  async parkMessage(message: ReceivedMessage, reason: string): Promise<void> {
+  async parkMessage(message: ReceivedBrokerMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
     if ((await this.dependencies.documents.get(id)) !== undefined) return;
@@ -154,7 +154,7 @@ export class ParkedMessageUseCases implements ParkedInvalidMessageOperations {
   constructor(
     private readonly parking: ParkedInvalidMessages,
     private readonly versions: PayloadVersionConverter,
-    private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
+    private readonly recorder: { consume(messages: readonly ReceivedBrokerMessage[]): Promise<void> },
   ) {}
 
   list(request: PageRequest): Promise<ItemPage<ParkedMessage>> {
@@ -164,7 +164,7 @@ export class ParkedMessageUseCases implements ParkedInvalidMessageOperations {
   async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
     const message = await this.parking.getParkedMessage(id);
     try {
-      parseMessage(message, this.versions);
+      parseBrokerMessageIntoEvent(message, this.versions);
     } catch {
       return { recorded: false };
     }
@@ -186,20 +186,20 @@ export interface ConsumedEvent extends PublishedEvent {
  * @throws Error as {@link parseEvent}; if this process does not know the payload version; if the event cannot be
  *   converted to every older version, to which an endpoint may be pinned; or if the message has no log position
  */
-export function parseMessage(
+export function parseBrokerMessageIntoEvent(
   { value, headers }: Pick<BrokerMessage, 'value' | 'headers'>,
   versions: PayloadVersionConverter,
 ): ConsumedEvent {
   const event = parseEvent(value);
   if (versions.findApiVersion(event.api_version) === undefined)
     throw new Error('api_version of the event is unknown to this process');
-  requireKnownPayloadVersions(event, versions);
+  requireEventConvertibleToOldestVersion(event, versions);
   const place = headers[EVENT_MESSAGE_HEADERS.position] ?? '';
   if (place === '') throw new Error('the message has no position header');
   return { ...event, place, origin: parseCausingRequestOfMessage(headers) };
 }
 
-function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVersionConverter): void {
+function requireEventConvertibleToOldestVersion(event: PublishedEvent, versions: PayloadVersionConverter): void {
   try {
     versions.downgradeEventData(event, versions.oldest);
   } catch (error) {

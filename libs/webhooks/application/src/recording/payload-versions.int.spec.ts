@@ -40,7 +40,7 @@ afterEach(() => harness.closeWebhooksHarness());
 
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
-  harness.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
+  harness.addAcknowledgedEventToLog({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) =>
   harness.receivers.listDeliveriesReceivedAtUrl(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
@@ -57,7 +57,7 @@ describe('with a second version of the payload', () => {
     const newest = await harness.createEnabledEndpoint(webhooks, NEW_URL);
     expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
     const event = newEvent();
-    await harness.publishEvents(event);
+    await harness.publishEventsToBrokerForTest(event);
     expect([await received(OLD_URL, 1), await received(NEW_URL, 1)]).toEqual([
       { ...event, ...inOld },
       { ...event, ...inNew },
@@ -77,7 +77,7 @@ describe('with a second version of the payload', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     harness.receivers.setFakeReceiverBehaviour(OLD_URL, () => createReceiverAnswer(500));
     const before = newEvent();
-    await harness.publishEvents(before);
+    await harness.publishEventsToBrokerForTest(before);
     await received(OLD_URL, 1);
     harness.receivers.setFakeReceiverBehaviour(OLD_URL, (request) => harness.receivers.respondWithOk(request));
     const changed = await webhooks.endpoints.change({
@@ -96,7 +96,7 @@ describe('with a second version of the payload', () => {
     const [first, again] = harness.receivers.listDeliveriesReceivedAtUrl(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
-    await harness.publishEvents(after);
+    await harness.publishEventsToBrokerForTest(after);
     expect(await received(OLD_URL, 3)).toEqual({ ...after, ...inNew });
   });
 
@@ -123,7 +123,7 @@ describe('with a second version of the payload', () => {
     webhooks = await harness.startWebhooks();
     await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     const broken = newEvent({ data: { shipment_id: 'shp_1' } });
-    await harness.publishEvents(broken, newEvent());
+    await harness.publishEventsToBrokerForTest(broken, newEvent());
     expect(await received(OLD_URL, 1)).toMatchObject(inOld);
     await harness.waitUntilEventsRecorded();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
@@ -143,7 +143,7 @@ describe('with a second version of the payload', () => {
     const behind = await harness.startWebhooks();
     await harness.createEnabledEndpoint(behind, OLD_URL);
     const event = newEvent();
-    await harness.publishEvents(event, harness.addEvent());
+    await harness.publishEventsToBrokerForTest(event, harness.addAcknowledgedEventToLog());
     await received(OLD_URL, 1);
     await harness.waitUntilEventsRecorded();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;

@@ -4,7 +4,7 @@ import { MessageRefusedError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import {
@@ -43,15 +43,15 @@ describe('recording', () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       const { documentStore } = harness.engine;
       const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION_SPEC);
-      const event = harness.addEvent();
+      const event = harness.addAcknowledgedEventToLog();
       const { id: event_id, type: event_type, created_at: event_created_at } = event;
       const about = { ...SAMPLE_SCOPE, event_id, event_type, event_created_at };
       const payloadId = createPayloadId(event_id, { version: NEWEST_API_VERSION, form: 'full' });
       const left = createDeliveryDocument(about, id, payloadId, event_created_at);
       await deliveries.insert(convertToDeliveryDocument(markDeliveryDiscarded(left, harness.now())));
-      await harness.publishEvents(event);
+      await harness.publishEventsToBrokerForTest(event);
       await harness.waitUntilEventsRecorded();
-      await harness.publishEvents(harness.addEvent());
+      await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
       await succeeded(1);
       expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(1);
       expect(await harness.getDelivery(webhooks, id, event_id)).toMatchObject({
@@ -75,8 +75,8 @@ describe('recording', () => {
         {},
         { ...SAMPLE_SCOPE, environment: 'test' },
       );
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       await succeeded(2);
       const [a, b] = [
         harness.receivers.listDeliveriesReceivedAtUrl(URL_A),
@@ -90,10 +90,10 @@ describe('recording', () => {
 
     test('the same event makes no second delivery, in the same batch or later', async () => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => harness.addEvent());
-      await harness.publishEvents(...events, ...events);
+      const events = Array.from({ length: 20 }, () => harness.addAcknowledgedEventToLog());
+      await harness.publishEventsToBrokerForTest(...events, ...events);
       await succeeded(20);
-      await harness.publishEvents(...events);
+      await harness.publishEventsToBrokerForTest(...events);
       await harness.waitUntilEventsRecorded();
       await succeeded(20);
       expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(20);
@@ -101,24 +101,24 @@ describe('recording', () => {
 
     test('republishing everything to a new process delivers nothing', async () => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => harness.addEvent());
-      await harness.publishEvents(...events);
+      const events = Array.from({ length: 20 }, () => harness.addAcknowledgedEventToLog());
+      await harness.publishEventsToBrokerForTest(...events);
       await succeeded(20);
       await webhooks.stop();
       webhooks = await harness.startWebhooks();
-      await harness.publishEvents(...events);
+      await harness.publishEventsToBrokerForTest(...events);
       await harness.waitUntilEventsRecorded();
-      const last = harness.addEvent();
-      await harness.publishEvents(last);
+      const last = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(last);
       await succeeded(21);
       expect(harness.receivers.listDeliveriesReceivedAtUrl(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
-      const before = harness.addEvent();
+      const before = harness.addAcknowledgedEventToLog();
       harness.clockOffset += 10;
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
-      await harness.publishEvents(before, harness.addEvent());
+      await harness.publishEventsToBrokerForTest(before, harness.addAcknowledgedEventToLog());
       await succeeded(1);
       await harness.waitUntilEventsRecorded();
       expect(await harness.listDeliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
@@ -127,12 +127,12 @@ describe('recording', () => {
     test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
-      const during = harness.addEvent();
+      const during = harness.addAcknowledgedEventToLog();
       harness.clockOffset += 10;
       await webhooks.endpoints.disable(on());
       harness.clockOffset += 10;
-      const after = harness.addEvent();
-      await harness.publishEvents(during, after);
+      const after = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(during, after);
       await harness.waitUntilEventsRecorded();
       const recorded = await harness.listDeliveries(webhooks);
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
@@ -145,8 +145,8 @@ describe('recording', () => {
       const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       const on = () => ({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       await harness.waitUntilEventsRecorded();
       expect(await harness.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
       await webhooks.endpoints.verify(on());
@@ -158,9 +158,9 @@ describe('recording', () => {
 
     test('unknown event types are accepted', async () => {
       await harness.createEnabledEndpoint(webhooks, URL_A);
-      await harness.publishEvents(
-        harness.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }),
-        harness.addEvent(),
+      await harness.publishEventsToBrokerForTest(
+        harness.addAcknowledgedEventToLog({ type: 'shipment.teleported' as PublishedEvent['type'] }),
+        harness.addAcknowledgedEventToLog(),
       );
       await succeeded(1);
       expect(await harness.readMessages(PARKED_TOPIC, 0)).toEqual([]);
@@ -174,7 +174,7 @@ describe('recording', () => {
       async (value) => {
         await harness.createEnabledEndpoint(webhooks, URL_A);
         await raw(value);
-        await harness.publishEvents(harness.addEvent());
+        await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
         await succeeded(1);
         await harness.waitUntilEventsRecorded();
         const [parked] = await harness.readMessages(PARKED_TOPIC, 1);
@@ -190,7 +190,7 @@ describe('recording', () => {
     test('is parked once, however often it is received', async () => {
       await webhooks.stop();
       // Dies when the message is parked and its offset is not committed.
-      const mortal = new KillableProcess(3);
+      const mortal = new SimulatedKillableProcess(3);
       await harness.startWebhooks({}, mortal);
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
@@ -201,7 +201,7 @@ describe('recording', () => {
     });
 
     test('is parked even if the topic of parked messages refuses it', async () => {
-      const process = new KillableProcess();
+      const process = new SimulatedKillableProcess();
       const { makeBrokerKillable: wrapBroker } = process;
       process.makeBrokerKillable = (inner) => ({
         ...wrapBroker.call(process, inner),
@@ -233,7 +233,7 @@ describe('metrics of blocked webhooks', () => {
   afterEach(() => harness.closeWebhooksHarness());
 
   test('include the number of waiting events, even if no process records', async () => {
-    const idle = new KillableProcess();
+    const idle = new SimulatedKillableProcess();
     const { makeBrokerKillable: wrapBroker } = idle;
     const goOn = Promise.withResolvers<void>();
     idle.makeBrokerKillable = (inner) => {
@@ -241,7 +241,11 @@ describe('metrics of blocked webhooks', () => {
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
     const { metrics } = await harness.startWebhooks({ lagPollMs: 5 }, idle);
-    await harness.publishEvents(harness.addEvent(), harness.addEvent(), harness.addEvent());
+    await harness.publishEventsToBrokerForTest(
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+      harness.addAcknowledgedEventToLog(),
+    );
     await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();
     await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(0), DEADLINE);

@@ -7,7 +7,7 @@ import type {
   Logger,
   MessageBroker,
   Metrics,
-  ReceivedMessage,
+  ReceivedBrokerMessage,
 } from '@tracking/ports';
 import { type LogPosition, renderDeliveryBody, doesEndpointReceiveEvent } from '@tracking/webhooks-domain';
 import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
@@ -97,7 +97,7 @@ interface DeliveryRecorderDependencies {
 export class DeliveryRecordCreator {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
-  private readonly batches: BatchCombiner<ReceivedMessage>;
+  private readonly batches: BatchCombiner<ReceivedBrokerMessage>;
   private readonly repeated = new RepeatedBatchDetector();
 
   constructor(private readonly dependencies: DeliveryRecorderDependencies) {
@@ -114,9 +114,9 @@ export class DeliveryRecordCreator {
    * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
    * event is parked. Messages of several partitions that arrive together are recorded together.
    */
-  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> =>
+  readonly consume = (messages: readonly ReceivedBrokerMessage[]): Promise<void> =>
     this.repeated.handleBatch(messages, (mayBeRecorded) =>
-      mayBeRecorded ? this.recordMessages(messages, true) : this.batches.addMessageBatch(messages),
+      mayBeRecorded ? this.recordMessages(messages, true) : this.batches.addToCombinedBatchAndAwaitHandling(messages),
     );
 
   /**
@@ -178,7 +178,7 @@ export class DeliveryRecordCreator {
   }
 
   private async groupMatchedEndpointsByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
-    const groups = Object.groupBy(matches, ({ endpoint }) => this.computeDeliveryUrgency(endpoint));
+    const groups = Object.groupBy(matches, ({ endpoint }) => this.chooseRecordingUrgencyByEndpointHealth(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // Defer only if some endpoint keeps up. Otherwise deferring would speed up no delivery.
     if (deferred.length === 0 || (first.length > 0 && (await this.dependencies.deferred.canDeferMoreDeliveries())))
@@ -186,12 +186,12 @@ export class DeliveryRecordCreator {
     return { first, rest: [...rest, ...deferred] };
   }
 
-  private computeDeliveryUrgency({ id }: EndpointDocument): Urgency {
+  private chooseRecordingUrgencyByEndpointHealth({ id }: EndpointDocument): Urgency {
     if (this.dependencies.owner.isEndpointKeepingUp(id)) return 'first';
     return this.dependencies.owner.isEndpointFailing(id) ? 'deferred' : 'rest';
   }
 
-  private async recordMessages(messages: readonly ReceivedMessage[], mayBeRecorded: boolean): Promise<void> {
+  private async recordMessages(messages: readonly ReceivedBrokerMessage[], mayBeRecorded: boolean): Promise<void> {
     const { parking, versions } = this.dependencies;
     await this.recordDeliveriesOfEvents(await parking.parseEventsOfMessages(messages, versions), mayBeRecorded);
   }
@@ -233,7 +233,7 @@ export class DeliveryRecordCreator {
     const { clock, versions } = this.dependencies;
     const at = clock().toISOString();
     for (const event of events) {
-      const about = toDeliveryEventFields(event);
+      const about = createDeliveryFieldsFromEvent(event);
       for (const endpoint of endpoints.get(createWorkspaceEnvironmentKey(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !doesEndpointReceiveEvent(endpoint, event)) continue;
         const format = computePayloadFormat(event, endpoint, versions);
@@ -283,7 +283,7 @@ function createWorkspaceEnvironmentKey({ workspace_id, environment }: WorkspaceS
   return `${workspace_id} ${environment}`;
 }
 
-function toDeliveryEventFields(event: EventForDeliveryRecording): EventFields {
+function createDeliveryFieldsFromEvent(event: EventForDeliveryRecording): EventFields {
   const { workspace_id, environment, id, type, created_at, origin } = event;
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };

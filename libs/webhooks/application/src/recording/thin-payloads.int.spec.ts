@@ -25,7 +25,7 @@ afterEach(() => harness.closeWebhooksHarness());
 const ABOUT = { shipment_id: 'shp_1', external_id: 'PO-1', shipment_version: 4 };
 const CHANGES = { eta: { from: null, to: '2026-12-01T00:00:00.000Z' } };
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
-  harness.addEvent({
+  harness.addAcknowledgedEventToLog({
     type: 'shipment.updated',
     data: { ...ABOUT, shipment: { id: 'shp_1', version: 4, status: 'in_transit' }, changes: CHANGES },
     ...fields,
@@ -53,7 +53,7 @@ describe('an endpoint with thin payloads', () => {
     const large = await harness.createEnabledEndpoint(webhooks, FULL_URL);
     expect([small.payload, large.payload]).toEqual(['thin', 'full']);
     const event = newEvent();
-    await harness.publishEvents(event);
+    await harness.publishEventsToBrokerForTest(event);
     expect(parsedLast(await receivedAt(THIN_URL, 1))).toEqual(thin(event));
     expect(parsedLast(await receivedAt(FULL_URL, 1))).toEqual(event);
     expect((await untilStatusIs(small.id, event, 'succeeded')).payload).toEqual(thin(event));
@@ -82,7 +82,7 @@ describe('an endpoint with thin payloads', () => {
     const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: from });
     harness.receivers.setFakeReceiverBehaviour(THIN_URL, () => createReceiverAnswer(500));
     const [before, after] = [newEvent(), newEvent()];
-    await harness.publishEvents(before);
+    await harness.publishEventsToBrokerForTest(before);
     const [first] = await receivedAt(THIN_URL, 1);
     const { id: delivery_id } = await untilStatusIs(id, before, 'retrying');
     harness.receivers.setFakeReceiverBehaviour(THIN_URL, (request) => harness.receivers.respondWithOk(request));
@@ -95,7 +95,7 @@ describe('an endpoint with thin payloads', () => {
       filter: { statuses: ['succeeded'] },
     });
     expect(await receivedAt(THIN_URL, 3)).toEqual([first, first, first]);
-    await harness.publishEvents(after);
+    await harness.publishEventsToBrokerForTest(after);
     expect(parsedLast(await receivedAt(THIN_URL, 4))).toEqual(to === 'thin' ? thin(after) : after);
   });
 
@@ -105,7 +105,7 @@ describe('an endpoint with thin payloads', () => {
       request.body.includes('"shipment":') ? createReceiverAnswer(413) : harness.receivers.respondWithOk(request),
     );
     const event = newEvent();
-    await harness.publishEvents(event);
+    await harness.publishEventsToBrokerForTest(event);
     const refused = await untilStatusIs(id, event, 'retrying');
     expect(refused.last_error?.message).toContain('set `payload` of the endpoint to `thin`');
     expect(refused.payload).toEqual(event);
@@ -146,6 +146,6 @@ test('an endpoint that was stored before forms existed is full', async () => {
   webhooks = await harness.startWebhooks();
   expect(await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: id })).toMatchObject({ payload: 'full' });
   const event = newEvent();
-  await harness.publishEvents(event);
+  await harness.publishEventsToBrokerForTest(event);
   expect(parsedLast(await receivedAt(FULL_URL, 1))).toEqual(event);
 });

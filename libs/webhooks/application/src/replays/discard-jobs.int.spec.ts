@@ -30,7 +30,9 @@ beforeEach(async () => {
   webhooks = await harness.startWebhooks({ policy }, process);
   endpoint = await harness.createEnabledEndpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
   harness.receivers.setFakeReceiverBehaviour(DELETED, fails);
-  await harness.publishEvents(...Array.from({ length: COUNT }, () => harness.addEvent()));
+  await harness.publishEventsToBrokerForTest(
+    ...Array.from({ length: COUNT }, () => harness.addAcknowledgedEventToLog()),
+  );
   await eventually(async () => {
     const retrying = { endpoint_id: endpoint.id, statuses: ['retrying'] };
     expect(await harness.listDeliveries(webhooks, retrying)).toHaveLength(COUNT);
@@ -49,8 +51,8 @@ describe('the backlog of a deleted endpoint', () => {
       const passive = await harness.startWebhooks({}, undefined, undefined, true);
       const other = await harness.createEnabledEndpoint(passive, OTHER, { event_types: ['shipment.updated'] });
       harness.receivers.setFakeReceiverBehaviour(OTHER, fails);
-      const event = harness.addEvent({ type: 'shipment.updated' });
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog({ type: 'shipment.updated' });
+      await harness.publishEventsToBrokerForTest(event);
       await eventually(async () =>
         expect(await harness.getDelivery(passive, other.id, event.id)).toMatchObject({ status: 'retrying' }),
       );
@@ -73,7 +75,7 @@ describe('the backlog of a deleted endpoint', () => {
     async (how) => {
       await webhooks.endpoints.remove(of(endpoint));
       await eventually(() => expect(process.atGate).toBe(1));
-      process.killProcess();
+      process.simulateProcessKill();
       const documents = await collection();
       const { backlog: _mark, ...unmarked } = (await documents.get(endpoint.id)) as EndpointDocument;
       if (how === 'as an earlier version left it') await documents.upsert(unmarked);

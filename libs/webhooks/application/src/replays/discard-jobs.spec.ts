@@ -57,7 +57,7 @@ test('a page whose dead letters were discarded before a crash is recounted befor
   const discarder = new DeadLetterDiscarder({
     store: {
       listRunningDiscardJobs: () => Promise.resolve([...running]),
-      storeOutcomesOfTakenDeliveries: async (_: object, outcomes: object) => {
+      storeReplayOutcomeCounts: async (_: object, outcomes: object) => {
         running.pop();
         steps.push(outcomes);
       },

@@ -17,7 +17,7 @@ import { ReplayedDeliveryReader, type ReplaySourceDependencies } from './replay-
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
 /** Dead letters that one discard job handles before the next job gets its turn. */
-const DEAD_LETTERS_PER_TURN = 200;
+const MAX_DEAD_LETTERS_DISCARDED_PER_JOB_TURN = 200;
 const DISCARDS_PER_READ = 100;
 /** Milliseconds between two checks for requested discards whose wake-up was lost because a process ended. */
 const POLL_INTERVAL_MS = 5_000;
@@ -90,7 +90,7 @@ export class DeadLetterDiscarder {
     if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
     const { found, cursor, ended } = await new ReplayedDeliveryReader(replay, this.dependencies).readNextItemsToReplay(
       endpoint,
-      DEAD_LETTERS_PER_TURN,
+      MAX_DEAD_LETTERS_DISCARDED_PER_JOB_TURN,
     );
     const isCompleted = ended && found.length === 0;
     return store.storeReplayProgress(replay, {
@@ -111,7 +111,7 @@ export class DeadLetterDiscarder {
         const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id);
         // An earlier round may have ended between its writes and its second request.
         await recounts.requestRecountsOfDiscardedDeliveries(done);
-        return store.storeOutcomesOfTakenDeliveries(taken, { done: done.length, failed: ids.length - done.length });
+        return store.storeReplayOutcomeCounts(taken, { done: done.length, failed: ids.length - done.length });
       }
       const at = clock().toISOString();
       // A dead letter that changed after the read, for example by its announcement, is read again with the next page.

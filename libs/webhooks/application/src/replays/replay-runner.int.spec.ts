@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookReplay } from '../index.ts';
 import { PAYLOADS_COLLECTION_SPEC, type PayloadDocument } from '../store/delivery-document.ts';
@@ -36,14 +36,16 @@ describe('a replay', () => {
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(harness.now()) - 60_000;
-    return Array.from({ length: count }, (_, n) => harness.addEvent({ created_at: new Date(first + n).toISOString() }));
+    return Array.from({ length: count }, (_, n) =>
+      harness.addAcknowledgedEventToLog({ created_at: new Date(first + n).toISOString() }),
+    );
   };
 
   it("sends missed events, including those from before the endpoint's creation, once each and oldest first", async () => {
     const missed = events(120);
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    const live = harness.addEvent();
-    await harness.publishEvents(live);
+    const live = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     const { id } = await create(endpoint.id);
     expect(await ended(id)).toMatchObject({ matched: 120, done: 120, failed: 0 });
@@ -52,8 +54,8 @@ describe('a replay', () => {
 
   it('sends missed events with the body that others received, even if it would be rendered differently today', async () => {
     const other = await harness.createEnabledEndpoint(webhooks, 'https://b.example.com/hooks');
-    const event = harness.addEvent();
-    await harness.publishEvents(event);
+    const event = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(event);
     await eventually(async () =>
       expect(await harness.getDelivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
@@ -72,8 +74,8 @@ describe('a replay', () => {
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(410));
-    const gone = harness.addEvent();
-    await harness.publishEvents(gone);
+    const gone = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(gone);
     await eventually(async () => {
       const { status } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
@@ -99,7 +101,7 @@ describe('a replay', () => {
     let answered = 0;
     harness.receivers.setFakeReceiverBehaviour(URL_A, (request) => {
       answered += 1;
-      if (answered === 70) webhooks.process.killProcess();
+      if (answered === 70) webhooks.process.simulateProcessKill();
       return harness.receivers.respondWithOk(request);
     });
     const { id } = await create(endpoint.id);
@@ -155,10 +157,10 @@ describe('a replay', () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 100 });
     const all = Array.from({ length: 1_200 }, (_, n) => {
       // Many events with the same time.
-      return harness.addEvent({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
+      return harness.addAcknowledgedEventToLog({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
     });
     for (const [n, event] of all.entries()) if (n % 3 === 0) recorded.add(event.id);
-    await harness.publishEvents(...all.filter(({ id }) => recorded.has(id)));
+    await harness.publishEventsToBrokerForTest(...all.filter(({ id }) => recorded.has(id)));
     await eventually(() => expect(new Set(sent())).toEqual(recorded), { deadlineMs: 20_000 });
     const { id } = await create(endpoint.id);
     expect(await ended(id)).toMatchObject({ matched: 800, done: 800, failed: 0 });
@@ -177,10 +179,12 @@ describe('a replay', () => {
   it('includes everything acknowledged before it, although the event log lags and clocks differ', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
     harness.eventLog.shown = 0;
-    const acknowledged = harness.addEvent({ created_at: new Date(Date.parse(harness.now()) + 30_000).toISOString() });
+    const acknowledged = harness.addAcknowledgedEventToLog({
+      created_at: new Date(Date.parse(harness.now()) + 30_000).toISOString(),
+    });
     const { id, until, created_at } = await create(endpoint.id, { until: '2999-01-01T00:00:00.000Z' });
     expect(until).toBe(created_at);
-    const later = harness.addEvent();
+    const later = harness.addAcknowledgedEventToLog();
     await eventually(() => expect(harness.lines).toContainEqual(expect.objectContaining({ level: 'warn' })));
     expect((await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id: id })).status).toBe('running');
     harness.eventLog.shown = Infinity;
@@ -196,7 +200,7 @@ describe('a replay', () => {
     webhooks = await harness.startWebhooks(NO_WINDOW);
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => createReceiverAnswer(500));
-    await harness.publishEvents(...events(20));
+    await harness.publishEventsToBrokerForTest(...events(20));
     const dead = await eventually(async () => {
       const found = await harness.listDeliveries(webhooks, { statuses: ['dead_lettered'] });
       expect(found).toHaveLength(20);
@@ -221,7 +225,7 @@ describe('a replay', () => {
     await webhooks.stop();
     const process = new ProcessWithFlakyDocumentStore();
     webhooks = await harness.startWebhooks({}, process);
-    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
     const missed = events(60);
     const endpoint = await harness.createEnabledEndpoint(api, URL_A, { max_concurrency: 2 });
     process.flaky = true;
@@ -237,13 +241,13 @@ describe('a replay', () => {
 
   it('is reported to its owner when another one is requested', async () => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    const live = harness.addEvent();
-    await harness.publishEvents(live);
+    const live = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(live);
     // Nothing else makes its owner read it.
     await eventually(() => expect(sent()).toEqual([live.id]));
     events(1);
     // Dies when the replay is stored.
-    const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
+    const mortal = await harness.startWebhooks({}, new SimulatedKillableProcess(2, true), harness.receivers, true);
     void mortal.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id, filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
@@ -256,12 +260,12 @@ describe('a replay', () => {
     ['that endpoint’s', (endpoint_id: string) => ({ endpoint_id })],
   ])('is reported to its owner when dead letters are requested, %s', async (_which, filterOf) => {
     const endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
-    const live = harness.addEvent();
-    await harness.publishEvents(live);
+    const live = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     await storeDeadLetters(harness, 3, { endpoint_id: endpoint.id });
     // Dies when the replay is stored.
-    const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
+    const mortal = await harness.startWebhooks({}, new SimulatedKillableProcess(2, true), harness.receivers, true);
     void mortal.deadLetters.replay({ ...harness.createSampleWebhookCommand(), filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SAMPLE_SCOPE, limit: 1 })).items;
@@ -281,7 +285,7 @@ describe('a replay', () => {
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
     await eventually(() => expect(sent()).not.toEqual([]));
-    const mortal = await harness.startWebhooks({}, new KillableProcess(2, true), harness.receivers, true);
+    const mortal = await harness.startWebhooks({}, new SimulatedKillableProcess(2, true), harness.receivers, true);
     void mortal.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const again = webhooks.endpoints.remove({ ...harness.createSampleWebhookCommand(), endpoint_id: endpoint.id });
@@ -344,7 +348,7 @@ describe('a replay', () => {
     };
     const { id } = await create(endpoint.id);
     await eventually(() => expect(isHeld).toBe(true));
-    webhooks.process.simulateSuspension();
+    webhooks.process.simulateUnnoticedLeaseLoss();
     const other = await harness.startWebhooks();
     expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
     resolve();
@@ -370,8 +374,8 @@ describe('a replay', () => {
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(sent()).toHaveLength(2));
-    const live = harness.addEvent();
-    await harness.publishEvents(live);
+    const live = harness.addAcknowledgedEventToLog();
+    await harness.publishEventsToBrokerForTest(live);
     await harness.waitUntilEventsRecorded();
     gates[0]?.resolve();
     await eventually(() => expect(sent()).toHaveLength(3));

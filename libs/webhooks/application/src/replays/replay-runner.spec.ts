@@ -3,7 +3,7 @@ import {
   DEFAULT_RETRY_POLICY,
   INITIAL_ENDPOINT_STATE,
   createDelivery,
-  restartDeliverySchedule,
+  resetDeliveryRetrySchedule,
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -44,7 +44,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     true,
     TIMING,
   );
-  owned.state.setEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.restoreEndpointHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
   let stored = createReplayDocument({ ...about, ...filter }, AT);
@@ -57,7 +57,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const send = () => {
     sending(owned);
     const sent: [string, DeliveryDocument][] = [
-      ['dlv_1', convertToDeliveryDocument(restartDeliverySchedule(DEAD, AT, 'rpl_1'))],
+      ['dlv_1', convertToDeliveryDocument(resetDeliveryRetrySchedule(DEAD, AT, 'rpl_1'))],
     ];
     return Promise.resolve(new Map(sent));
   };

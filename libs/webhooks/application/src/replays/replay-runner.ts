@@ -12,7 +12,7 @@ import type { ReplayDocument, ReplayStore, DeliveryTakenByReplay } from './repla
  * Maximum number of a replay's deliveries in progress. If the process dies, up to this many deliveries may be sent
  * twice. Live events wait for at most this many.
  */
-const MAX_DELIVERIES_IN_PROGRESS = 8;
+const MAX_REPLAY_DELIVERIES_IN_PROGRESS = 8;
 /**
  * Longest time between turns of a replay. If live events keep an endpoint busy, the replay still takes a turn and
  * stores its progress at this interval.
@@ -32,9 +32,12 @@ export class ReplayRunner {
 
   /** Reads the endpoint's running replay, which may be new or changed. @throws UnavailableError */
   async readRunningReplayOfEndpoint(owned: OwnedEndpoint): Promise<void> {
-    const read = owned.state.beginReplayRead();
+    const read = owned.state.assignReplayReadNumber();
     const running = await this.dependencies.store.findRunningReplay(owned.id);
-    owned.state.setReplayFoundByRead(read, running && new RunningEndpointReplay(running, owned, this.dependencies));
+    owned.state.setRunningReplayUnlessReadIsOutdated(
+      read,
+      running && new RunningEndpointReplay(running, owned, this.dependencies),
+    );
   }
 }
 
@@ -140,7 +143,7 @@ class RunningEndpointReplay implements RunningReplay {
   }
 
   private get maxUnderWay(): number {
-    return Math.min(MAX_DELIVERIES_IN_PROGRESS, 2 * (this.owned.state.concurrency?.allowed ?? 1));
+    return Math.min(MAX_REPLAY_DELIVERIES_IN_PROGRESS, 2 * (this.owned.state.concurrency?.allowed ?? 1));
   }
 
   /**

@@ -5,7 +5,7 @@ import {
   type Delivery,
   hasScheduledAttemptsLeft,
   renderDeliveryBody,
-  restartDeliverySchedule,
+  resetDeliveryRetrySchedule,
 } from '@tracking/webhooks-domain';
 import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { HourRecountRequestStore } from '../stats/hour-log.ts';
@@ -110,7 +110,7 @@ export class ReplaySender {
   private async rescheduleDelivery(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
     if (isSent || !(hasScheduledAttemptsLeft(before) || doesDeliveryMatchReplay(replay, before))) return { is: before };
-    const after = convertToDeliveryDocument(restartDeliverySchedule(before, at, replay.id));
+    const after = convertToDeliveryDocument(resetDeliveryRetrySchedule(before, at, replay.id));
     return (await this.dependencies.deliveries.replace(after, { revision: before.revision }))
       ? { is: after }
       : 'changed';

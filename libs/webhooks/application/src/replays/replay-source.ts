@@ -185,7 +185,7 @@ export class ReplayedDeliveryReader {
   private async readReplayedDeliveriesAfter(after: readonly [string, string] | undefined): Promise<void> {
     const { replay, deliveries } = this;
     const { endpoint_id, since, until, delivery_ids } = replay;
-    if (delivery_ids !== undefined) return this.readSelectedDeliveries(delivery_ids, after);
+    if (delivery_ids !== undefined) return this.readReplayedDeliveriesByIds(delivery_ids, after);
     const filter = {
       endpoint_id,
       statuses: excludeMissedStatus(replay.statuses),
@@ -200,7 +200,7 @@ export class ReplayedDeliveryReader {
   }
 
   /** Reads the deliveries that the replay selects by id, which are few enough for one read. */
-  private async readSelectedDeliveries(
+  private async readReplayedDeliveriesByIds(
     ids: readonly string[],
     after: readonly [string, string] | undefined,
   ): Promise<void> {

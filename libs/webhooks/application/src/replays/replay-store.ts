@@ -46,16 +46,16 @@ export interface ReplayDocument extends Document, Replay {
   readonly changed_by?: string;
 }
 
-const SORT_FIELDS = ['created_at', 'id'];
+const REPLAY_CREATION_ORDER_FIELDS = ['created_at', 'id'];
 
 export const REPLAYS_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_replays',
   indexes: [
     { name: 'running', fields: ['running_for'], unique: true },
-    { name: 'scope', fields: ['workspace_id', 'environment', ...SORT_FIELDS] },
-    { name: 'endpoint', fields: ['endpoint_id', ...SORT_FIELDS] },
-    { name: 'age', fields: SORT_FIELDS },
-    { name: 'discarding', fields: ['discarding', ...SORT_FIELDS], only: 'discarding' },
+    { name: 'scope', fields: ['workspace_id', 'environment', ...REPLAY_CREATION_ORDER_FIELDS] },
+    { name: 'endpoint', fields: ['endpoint_id', ...REPLAY_CREATION_ORDER_FIELDS] },
+    { name: 'age', fields: REPLAY_CREATION_ORDER_FIELDS },
+    { name: 'discarding', fields: ['discarding', ...REPLAY_CREATION_ORDER_FIELDS], only: 'discarding' },
     { name: 'requested', fields: ['requested_by'], only: 'requested_by' },
   ],
 };
@@ -105,8 +105,8 @@ export function convertToWebhookReplay(document: ReplayDocument): WebhookReplay 
 const REPLAYS_PER_SWEEP = 100;
 /** Limit on the replays of one command. Higher than the number of endpoints in a scope, including deleted endpoints. */
 const MAX_REPLAYS_PER_COMMAND = 5_000;
-const OLDEST_FIRST_ORDER = { fields: SORT_FIELDS } as const;
-const NEWEST_FIRST_ORDER = { fields: SORT_FIELDS, descending: true } as const;
+const OLDEST_FIRST_ORDER = { fields: REPLAY_CREATION_ORDER_FIELDS } as const;
+const NEWEST_FIRST_ORDER = { fields: REPLAY_CREATION_ORDER_FIELDS, descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
@@ -229,7 +229,7 @@ export class ReplayStore {
    * Stores the outcomes of the taken deliveries, even if the replay was canceled. No-op if another process already
    * stored these outcomes.
    */
-  async storeOutcomesOfTakenDeliveries(
+  async storeReplayOutcomeCounts(
     taken: ReplayDocument,
     { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>,
   ): Promise<void> {

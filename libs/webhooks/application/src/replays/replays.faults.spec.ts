@@ -3,7 +3,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { type ReceivedRequest, type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { ProcessWithFlakyDocumentStore } from '../../test/flaky-process.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import {
   type HarnessEndpoint,
   type RunningWebhooks,
@@ -35,7 +35,7 @@ describe('in the middle of a replay', () => {
     webhooks = await harness.startWebhooks();
     const first = Date.parse(harness.now()) - 60_000;
     missed = Array.from({ length: MISSED }, (_, n) =>
-      harness.addEvent({ created_at: new Date(first + n).toISOString() }),
+      harness.addAcknowledgedEventToLog({ created_at: new Date(first + n).toISOString() }),
     );
     await harness.createEnabledEndpoint(webhooks, OTHER);
     // Fewer concurrent attempts than a replay takes, so that some deliveries wait.
@@ -68,8 +68,8 @@ describe('in the middle of a replay', () => {
     await eventually(() => expect(api.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
       // Not of the types that the replay's endpoint subscribes to.
-      const event = harness.addEvent();
-      await harness.publishEvents(event);
+      const event = harness.addAcknowledgedEventToLog();
+      await harness.publishEventsToBrokerForTest(event);
       await eventually(() => expect(sent(OTHER)).toContain(event.id));
     }
   };
@@ -85,11 +85,11 @@ describe('in the middle of a replay', () => {
     'endpoint deleted %s: the replay is canceled, pending deliveries are discarded, the log is kept',
     async (how) => {
       await begin();
-      const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+      const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
       if (how === 'by its owner') {
         await webhooks.endpoints.remove(on());
       } else {
-        webhooks.process.killProcess();
+        webhooks.process.simulateProcessKill();
         await api.endpoints.remove(on());
         webhooks = await harness.startWebhooks();
       }
@@ -116,7 +116,7 @@ describe('in the middle of a replay', () => {
       const held = sent().length;
       await workGoesOn();
       if (which === 'another process') {
-        webhooks.process.killProcess();
+        webhooks.process.simulateProcessKill();
         webhooks = await harness.startWebhooks();
         await workGoesOn();
       }
@@ -237,10 +237,10 @@ describe('in the middle of a replay', () => {
 
   test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
-    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
     const cancel = { ...harness.createSampleWebhookCommand(), replay_id };
     await api.replays.cancel(cancel);
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     webhooks = await harness.startWebhooks();
     await workGoesOn();
     const canceled = await api.replays.cancel(cancel);
@@ -249,11 +249,11 @@ describe('in the middle of a replay', () => {
     const untilThen = sent().filter((id) => missedIds().includes(id));
     expect(new Set(untilThen).size).toBe(canceled.matched);
     const resume = { ...harness.createSampleWebhookCommand(), replay_id };
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     await api.replays.resume(resume);
     webhooks = await harness.startWebhooks();
     await eventually(() => expect(new Set(sent()).size).toBeGreaterThan(canceled.matched + 50));
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     await api.replays.resume(resume);
     webhooks = await harness.startWebhooks();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });

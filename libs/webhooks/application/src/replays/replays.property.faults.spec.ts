@@ -4,7 +4,7 @@ import { eventually, createPropertyTestOptions } from '@tracking/testing';
 import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderDeliveryBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type EventBeforeReplay, selectReplayedEvents } from '../../test/naive-replay.ts';
 import {
   type HarnessEndpoint,
@@ -87,7 +87,7 @@ class ReplayRun {
     const payloads = await this.harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION_SPEC);
     const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
-      const event = this.harness.addEvent({ type, created_at: this.time(at) });
+      const event = this.harness.addAcknowledgedEventToLog({ type, created_at: this.time(at) });
       const hasReason = fate === 'dead_lettered' || fate === 'discarded' || fate === 'waiting';
       this.past.push({ event, fate, reason: hasReason ? reason : null });
       this.refusals.set(event.id, refusals);
@@ -112,9 +112,15 @@ class ReplayRun {
 
   /** Runs the replay to its end, whatever happens in between, and returns it. */
   async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
-    const mortals = [...deaths.map(({ dieAt, before }) => new KillableProcess(dieAt, before)), new KillableProcess()];
+    const mortals = [
+      ...deaths.map(({ dieAt, before }) => new SimulatedKillableProcess(dieAt, before)),
+      new SimulatedKillableProcess(),
+    ];
     const begin = async () => {
-      this.worker = await this.harness.startWebhooks({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
+      this.worker = await this.harness.startWebhooks(
+        { policy: POLICY },
+        mortals.shift() ?? new SimulatedKillableProcess(),
+      );
     };
     await begin();
     const on = () => ({ ...this.harness.createSampleWebhookCommand(), endpoint_id: this.endpoint.id });
@@ -190,7 +196,7 @@ class ReplayRun {
     const on = () => ({ ...this.harness.createSampleWebhookCommand(), endpoint_id: this.endpoint.id });
     switch (what) {
       case 'kill':
-        return this.worker?.process.killProcess();
+        return this.worker?.process.simulateProcessKill();
       case 'lose leases':
         return this.worker?.process.simulateLeaseLoss();
       case 'cancel and resume':
@@ -256,7 +262,7 @@ class ReplayRun {
 
 async function replayOf(scene: Scene): Promise<void> {
   const harness = await WebhooksTestHarness.openWebhooksHarness();
-  const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+  const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
   const endpoint = await harness.createEnabledEndpoint(api, URL_A);
   const run = new ReplayRun(harness, api, endpoint, Date.parse(harness.now()));
   try {

@@ -11,7 +11,7 @@ const concurrency = (condition?: ConstructorParameters<typeof AdaptiveConcurrenc
   new AdaptiveConcurrency(16, 10 * MINUTE, { random: half, time: NEVER_SET_PROCESS_CLOCK }, condition);
 
 function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: number, at = 0): AdaptiveConcurrency {
-  for (let n = 0; n < times; n += 1) subject.recordAttemptOutcome(outcome, at, at);
+  for (let n = 0; n < times; n += 1) subject.adaptConcurrencyToAttemptOutcome(outcome, at, at);
   return subject;
 }
 
@@ -57,28 +57,28 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test("pauses after failures in a row for up to a tenth of the last attempt's duration", () => {
     const subject = concurrency();
-    subject.recordAttemptOutcome(failure, 0, 10_000);
+    subject.adaptConcurrencyToAttemptOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.recordAttemptOutcome(failure, 0, 10_000);
+    subject.adaptConcurrencyToAttemptOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(10_500);
     answer(subject, success, 1);
-    subject.recordAttemptOutcome(failure, 20_000, 30_000);
+    subject.adaptConcurrencyToAttemptOutcome(failure, 20_000, 30_000);
     expect(subject.restsUntil).toBe(10_500);
   });
 
   test('starts attempts one by one if answers are slow, over a quarter of their duration', () => {
     const subject = answer(concurrency(), success, 12);
-    subject.recordAttemptOutcome(success, 0, 999);
+    subject.adaptConcurrencyToAttemptOutcome(success, 0, 999);
     subject.delayNextAttemptStart(1_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.recordAttemptOutcome(success, 0, 8_000);
+    subject.adaptConcurrencyToAttemptOutcome(success, 0, 8_000);
     subject.delayNextAttemptStart(10_000);
     expect(subject.restsUntil).toBe(10_125);
-    subject.recordAttemptOutcome(success, 10_000, 10_005);
+    subject.adaptConcurrencyToAttemptOutcome(success, 10_000, 10_005);
     subject.delayNextAttemptStart(10_200);
     expect(subject.restsUntil).toBe(10_125);
     const single = new AdaptiveConcurrency(1, 10 * MINUTE, { random: half, time: NEVER_SET_PROCESS_CLOCK });
-    single.recordAttemptOutcome(success, 0, 8_000);
+    single.adaptConcurrencyToAttemptOutcome(success, 0, 8_000);
     single.delayNextAttemptStart(10_000);
     expect(single.restsUntil).toBe(-Infinity);
   });
@@ -108,10 +108,10 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test('recovers by a success after ten minutes without one', () => {
     const long = answer(answer(concurrency(), failure, 1, 0), failure, 1, 9 * MINUTE);
-    long.recordAttemptOutcome(success, 10 * MINUTE - 1, 10 * MINUTE);
+    long.adaptConcurrencyToAttemptOutcome(success, 10 * MINUTE - 1, 10 * MINUTE);
     expect(long.recoveringSince).toBe(10 * MINUTE);
     const short = answer(concurrency(), failure, 1, 0);
-    short.recordAttemptOutcome(success, 9 * MINUTE, 10 * MINUTE - 1);
+    short.adaptConcurrencyToAttemptOutcome(success, 9 * MINUTE, 10 * MINUTE - 1);
     expect(short.recoveringSince).toBeNull();
   });
 

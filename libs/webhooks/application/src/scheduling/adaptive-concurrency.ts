@@ -41,7 +41,7 @@ const OPEN_CIRCUIT_CONCURRENCY = 2;
 const FAILURES_BEFORE_PAUSE = 2;
 const MAX_PAUSE_PER_ATTEMPT_DURATION = 0.1;
 /** Milliseconds from which an answer is slow. After a slow answer, attempts start one by one with a gap. */
-const SLOW_ANSWER_MS = 1_000;
+const SLOW_ANSWER_MS_THAT_DELAYS_ATTEMPTS = 1_000;
 const ATTEMPT_STARTS_PER_ANSWER_DURATION = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
 const FAILURE_COUNT_THAT_ENDS_RECOVERY = 3;
@@ -157,13 +157,13 @@ export class AdaptiveConcurrency implements EndpointConcurrencyState {
   /** Delays the start of the next attempt if the endpoint answers slowly. @param at start of the current attempt */
   delayNextAttemptStart(at: number): void {
     // Leave no gap if only one attempt runs at a time.
-    if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
+    if (this.#latestDurationMs < SLOW_ANSWER_MS_THAT_DELAYS_ATTEMPTS || this.#allowed === 1) return;
     const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPT_STARTS_PER_ANSWER_DURATION * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
   }
 
   /** Records the outcome of an attempt. */
-  recordAttemptOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+  adaptConcurrencyToAttemptOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     this.#latestDurationMs = endedAt - startedAt;
     if (outcome.kind === 'success') this.onDeliveryAttemptSuccess(endedAt);
     else this.onAttemptFailure(outcome.error, startedAt, endedAt);

@@ -30,7 +30,7 @@ const opening = () => new EndpointDeliveryState(ENDPOINT, NEVER_SET_PROCESS_CLOC
 /** A state whose URL answered with this outcome, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): EndpointDeliveryState {
   const state = opening();
-  state.setEndpointHealth(undefined, SETTINGS);
+  state.restoreEndpointHealth(undefined, SETTINGS);
   for (const outcome of outcomes) state.recordAttemptOutcome(ENDPOINT, outcome, 0, 0);
   return state;
 }
@@ -53,7 +53,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
 
 function replaying(running: RunningReplay | undefined = replay()): EndpointDeliveryState {
   const state = serving();
-  state.setReplayFoundByRead(state.beginReplayRead(), running);
+  state.setRunningReplayUnlessReadIsOutdated(state.assignReplayReadNumber(), running);
   return state;
 }
 
@@ -61,7 +61,7 @@ describe('the phase of a URL', () => {
   test('is opening until its health is read, and serving afterwards', () => {
     const state = opening();
     expect([state.phase, state.concurrency]).toEqual(['opening', undefined]);
-    state.setEndpointHealth(undefined, SETTINGS);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     expect([state.phase, state.concurrency?.allowed]).toEqual(['serving', 4]);
   });
 
@@ -71,13 +71,13 @@ describe('the phase of a URL', () => {
   ])('begins with the stored health: %s', (_name, fields, allowed) => {
     const state = opening();
     const held = { held_until: '1970-01-01T00:01:00.000Z', failing_since: null, recovering_since: null };
-    state.setEndpointHealth({ id: 'whe_1', epoch: 1, ...held, ...fields }, SETTINGS);
+    state.restoreEndpointHealth({ id: 'whe_1', epoch: 1, ...held, ...fields }, SETTINGS);
     expect(state.concurrency?.allowed).toBe(allowed);
   });
 
   test('accepts its health only once', () => {
-    expect(() => serving().setEndpointHealth(undefined, SETTINGS)).toThrow(IllegalTransitionError);
-    expect(() => gone().setEndpointHealth(undefined, SETTINGS)).toThrow(IllegalTransitionError);
+    expect(() => serving().restoreEndpointHealth(undefined, SETTINGS)).toThrow(IllegalTransitionError);
+    expect(() => gone().restoreEndpointHealth(undefined, SETTINGS)).toThrow(IllegalTransitionError);
   });
 
   test('is gone after a 410, also before its health is known and once more', () => {
@@ -85,7 +85,7 @@ describe('the phase of a URL', () => {
     const state = opening();
     state.recordAttemptOutcome(ENDPOINT, GONE, 0, 0);
     expect(state.phase).toBe('gone');
-    state.setEndpointHealth(undefined, SETTINGS);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     state.recordAttemptOutcome(ENDPOINT, GONE, 0, 0);
     expect(state.phase).toBe('gone');
   });
@@ -113,8 +113,12 @@ describe('the phase of a URL', () => {
   ])('is opening again after a change of the URL: from %s', (_phase, make) => {
     const state = make();
     expect(state.setEndpointUnlessOutdated(MOVED)).toBe(true);
-    expect([state.phase, state.concurrency, state.beginDisablingEndpoint()]).toEqual(['opening', undefined, undefined]);
-    state.setEndpointHealth(undefined, SETTINGS);
+    expect([state.phase, state.concurrency, state.beginDisablingGoneEndpoint()]).toEqual([
+      'opening',
+      undefined,
+      undefined,
+    ]);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     expect([state.phase, state.concurrency?.heldUntil]).toEqual(['serving', -Infinity]);
   });
 });
@@ -248,7 +252,7 @@ describe('stored health', () => {
     const state = serving(HOLD);
     const unsaved = state.getUnsavedHealth(0);
     state.setEndpointUnlessOutdated(MOVED);
-    state.setEndpointHealth(undefined, SETTINGS);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     state.recordAttemptOutcome(MOVED, HOLD, 0, 0);
     if (unsaved !== undefined) state.markHealthSaved(unsaved);
     expect(state.getUnsavedHealth(0)).toMatchObject({ url_revision: 2 });
@@ -259,58 +263,58 @@ describe('disabling after a 410', () => {
   test('begins once no attempt is in progress, and once at a time', () => {
     const state = gone();
     state.recordAttemptBegin('dlv_1', false, 0);
-    expect(state.beginDisablingEndpoint()).toBeUndefined();
+    expect(state.beginDisablingGoneEndpoint()).toBeUndefined();
     state.markDeliveryNoLongerInProgress('dlv_1');
-    expect(state.beginDisablingEndpoint()).toBe(ENDPOINT);
-    expect(state.beginDisablingEndpoint()).toBeUndefined();
-    expect(opening().beginDisablingEndpoint()).toBeUndefined();
-    expect(serving(FAILURE).beginDisablingEndpoint()).toBeUndefined();
+    expect(state.beginDisablingGoneEndpoint()).toBe(ENDPOINT);
+    expect(state.beginDisablingGoneEndpoint()).toBeUndefined();
+    expect(opening().beginDisablingGoneEndpoint()).toBeUndefined();
+    expect(serving(FAILURE).beginDisablingGoneEndpoint()).toBeUndefined();
   });
 
   test('continues after the endpoint was dropped', () => {
     const state = gone();
     state.markEndpointDropped();
-    expect([state.isDropped, state.isIdle, state.beginDisablingEndpoint()]).toEqual([true, false, ENDPOINT]);
+    expect([state.isDropped, state.isIdle, state.beginDisablingGoneEndpoint()]).toEqual([true, false, ENDPOINT]);
   });
 
   test('ends in serving, because the endpoint is disabled', () => {
     const state = gone();
-    state.beginDisablingEndpoint();
+    state.beginDisablingGoneEndpoint();
     state.setEndpointUnlessOutdated(DISABLED);
     state.endDisablingOfGoneEndpoint(ENDPOINT, true);
-    expect([state.phase, state.isIdle, state.beginDisablingEndpoint()]).toEqual(['serving', true, undefined]);
+    expect([state.phase, state.isIdle, state.beginDisablingGoneEndpoint()]).toEqual(['serving', true, undefined]);
   });
 
   test('ends in opening while the health is unknown', () => {
     const state = opening();
     state.recordAttemptOutcome(ENDPOINT, GONE, 0, 0);
-    state.beginDisablingEndpoint();
+    state.beginDisablingGoneEndpoint();
     state.endDisablingOfGoneEndpoint(ENDPOINT, true);
     expect(state.phase).toBe('opening');
   });
 
   test('begins again if it failed', () => {
     const state = gone();
-    state.beginDisablingEndpoint();
+    state.beginDisablingGoneEndpoint();
     state.endDisablingOfGoneEndpoint(ENDPOINT, false);
-    expect([state.phase, state.beginDisablingEndpoint()]).toEqual(['gone', ENDPOINT]);
+    expect([state.phase, state.beginDisablingGoneEndpoint()]).toEqual(['gone', ENDPOINT]);
   });
 
   test('leaves another URL that answered 410 to be disabled next', () => {
     const state = gone();
-    state.beginDisablingEndpoint();
+    state.beginDisablingGoneEndpoint();
     state.setEndpointUnlessOutdated(MOVED);
     state.recordAttemptOutcome(MOVED, GONE, 0, 0);
-    expect(state.beginDisablingEndpoint()).toBeUndefined();
+    expect(state.beginDisablingGoneEndpoint()).toBeUndefined();
     state.endDisablingOfGoneEndpoint(ENDPOINT, true);
-    expect([state.phase, state.beginDisablingEndpoint()]).toEqual(['gone', MOVED]);
+    expect([state.phase, state.beginDisablingGoneEndpoint()]).toEqual(['gone', MOVED]);
   });
 
   test('leaves another URL that serves unchanged', () => {
     const state = gone();
-    state.beginDisablingEndpoint();
+    state.beginDisablingGoneEndpoint();
     state.setEndpointUnlessOutdated(MOVED);
-    state.setEndpointHealth(undefined, SETTINGS);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     state.endDisablingOfGoneEndpoint(ENDPOINT, true);
     expect(state.phase).toBe('serving');
   });
@@ -356,7 +360,7 @@ describe('reporting failures', () => {
     if (report === undefined) throw new Error('nothing to report');
     expect(state.isFailureReportForCurrentUrl(report)).toBe(true);
     state.setEndpointUnlessOutdated(MOVED);
-    state.setEndpointHealth(undefined, SETTINGS);
+    state.restoreEndpointHealth(undefined, SETTINGS);
     state.recordAttemptOutcome(MOVED, FAILURE, 0, 0);
     expect(state.isFailureReportForCurrentUrl(report)).toBe(false);
     state.recordFailureReport(report, true);
@@ -395,25 +399,25 @@ describe('a replay', () => {
   test('that is read again is the same one, and reads stored data', () => {
     const running = replay();
     const state = replaying(running);
-    state.setReplayFoundByRead(state.beginReplayRead(), replay('rpl_1'));
+    state.setRunningReplayUnlessReadIsOutdated(state.assignReplayReadNumber(), replay('rpl_1'));
     expect([state.replay, running.rereads]).toEqual([running, 1]);
     const next = replay('rpl_2');
-    state.setReplayFoundByRead(state.beginReplayRead(), next);
+    state.setRunningReplayUnlessReadIsOutdated(state.assignReplayReadNumber(), next);
     expect([state.replay, next.rereads]).toEqual([next, 0]);
-    state.setReplayFoundByRead(state.beginReplayRead(), undefined);
+    state.setRunningReplayUnlessReadIsOutdated(state.assignReplayReadNumber(), undefined);
     expect([state.replay, state.isIdle]).toEqual([undefined, true]);
   });
 
   test('that was read last is kept, although an earlier read is answered later', () => {
     const state = serving();
-    const [earlier, later] = [state.beginReplayRead(), state.beginReplayRead()];
-    state.setReplayFoundByRead(later, replay('rpl_2'));
-    state.setReplayFoundByRead(earlier, undefined);
+    const [earlier, later] = [state.assignReplayReadNumber(), state.assignReplayReadNumber()];
+    state.setRunningReplayUnlessReadIsOutdated(later, replay('rpl_2'));
+    state.setRunningReplayUnlessReadIsOutdated(earlier, undefined);
     expect(state.replay?.id).toBe('rpl_2');
   });
 
   test('is never set by a read that did not begin', () => {
-    expect(() => serving().setReplayFoundByRead(1, replay())).toThrow(IllegalTransitionError);
+    expect(() => serving().setRunningReplayUnlessReadIsOutdated(1, replay())).toThrow(IllegalTransitionError);
   });
 });
 

@@ -15,7 +15,7 @@ import type { ProcessClock } from './steady-time.ts';
 /**
  * Phase of the endpoint's current URL. The phase follows from two facts: whether the URL's health is known, and whether
  * the URL answered 410.
- * ¶ opening ─── setEndpointHealth ──► serving ─── answer 410 ──► gone
+ * ¶ opening ─── restoreEndpointHealth ──► serving ─── answer 410 ──► gone
  * ▲ ▲ │
  * │ └───── endDisablingOfGoneEndpoint ─────┤
  * └── setEndpointUnlessOutdated with another URL, from every phase ┘
@@ -143,7 +143,7 @@ export class EndpointDeliveryState {
   }
 
   /** Sets the health as read from the store. Ignores the health of a former URL. */
-  setEndpointHealth(
+  restoreEndpointHealth(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
@@ -202,7 +202,7 @@ export class EndpointDeliveryState {
   /** Records the outcome of an attempt. Ignores attempts at a former URL. */
   recordAttemptOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!isEndpointUrlUnchangedBetween(attempted, this.document)) return;
-    this.#concurrency?.recordAttemptOutcome(outcome, startedAt, endedAt);
+    this.#concurrency?.adaptConcurrencyToAttemptOutcome(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
     if (outcome.kind === 'gone') this.#gone = attempted;
   }
@@ -237,14 +237,14 @@ export class EndpointDeliveryState {
    * Starts disabling an endpoint that answered 410 and returns that endpoint. Returns undefined if no endpoint answered
    * 410, or if some outcomes are not stored yet.
    */
-  beginDisablingEndpoint(): EndpointDocument | undefined {
+  beginDisablingGoneEndpoint(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
     this.#beginTask('disabling');
     return this.#gone;
   }
   /** @param isDisabled true if the endpoint is disabled; false to try again later */
   endDisablingOfGoneEndpoint(gone: EndpointDocument, isDisabled: boolean): void {
-    this.#endTask('disabling');
+    this.#removeRunningTask('disabling');
     // Keep a 410 that another URL has answered in the meantime.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
@@ -279,7 +279,7 @@ export class EndpointDeliveryState {
     return of === this.#concurrency;
   }
   endFailureReportTask(): void {
-    this.#endTask('reporting');
+    this.#removeRunningTask('reporting');
   }
 
   get replay(): RunningReplay | undefined {
@@ -296,15 +296,15 @@ export class EndpointDeliveryState {
     return this.#replay;
   }
   endReplayTurn(): void {
-    this.#endTask('replaying');
+    this.#removeRunningTask('replaying');
   }
 
   /** Records that the running replay is about to be read from the store. Returns the number of the read. */
-  beginReplayRead(): number {
+  assignReplayReadNumber(): number {
     return (this.#replayReads.begun += 1);
   }
   /** Sets the replay that a read returned. Ignores the result if a later read has already completed. */
-  setReplayFoundByRead(read: number, found: RunningReplay | undefined): void {
+  setRunningReplayUnlessReadIsOutdated(read: number, found: RunningReplay | undefined): void {
     if (read > this.#replayReads.begun)
       throw new IllegalTransitionError(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
@@ -319,7 +319,7 @@ export class EndpointDeliveryState {
     this.#tasks.add(task);
   }
 
-  #endTask(task: Task): void {
+  #removeRunningTask(task: Task): void {
     if (!this.#tasks.delete(task))
       throw new IllegalTransitionError(`Endpoint ${this.document.id}: the task "${task}" is not running.`);
   }

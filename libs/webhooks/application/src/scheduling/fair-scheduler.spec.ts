@@ -20,7 +20,7 @@ class Field {
   serve(some: readonly Stand[], most = Infinity): number[] {
     for (const one of some) if (one.attempting < most) this.scheduler.addEndpoint(one);
     for (let of = this.scheduler.takeNextEndpoint(); of !== undefined; of = this.scheduler.takeNextEndpoint()) {
-      const end = this.scheduler.countRunningAttempt(of);
+      const end = this.scheduler.countRunningAttemptOfWorkspace(of);
       this.underWay.push({ of, end });
       of.attempting += 1;
       if (of.attempting < most) this.scheduler.addEndpoint(of);
@@ -161,7 +161,7 @@ describe('the fair scheduler, among endpoints', () => {
 
   test('ends an attempt once', () => {
     const scheduler = new FairScheduler(4);
-    const end = scheduler.countRunningAttempt(owned());
+    const end = scheduler.countRunningAttemptOfWorkspace(owned());
     expect([end(), end()]).toEqual([true, false]);
     expect(scheduler.inFlight).toBe(0);
   });

@@ -76,7 +76,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   }
 
   /** Counts an attempt. The returned function ends it; further calls return false and change nothing. */
-  countRunningAttempt({ workspace, isProven }: SchedulableEndpoint): () => boolean {
+  countRunningAttemptOfWorkspace({ workspace, isProven }: SchedulableEndpoint): () => boolean {
     const unproven = isProven ? 0 : 1;
     const holdings = this.workspaces.get(workspace) ?? { ...NO_RUNNING_ATTEMPTS };
     this.workspaces.set(workspace, holdings);

@@ -64,7 +64,7 @@ function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
 
 function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
   const opened = new OwnedEndpoint(ENDPOINT, held, true, TIMING);
-  opened.state.setEndpointHealth(undefined, SETTINGS);
+  opened.state.restoreEndpointHealth(undefined, SETTINGS);
   for (const outcome of outcomes) answer(opened, outcome, 0);
   return opened;
 }
@@ -143,7 +143,7 @@ describe('an endpoint that this process owns', () => {
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
     hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
-    endpoint.state.setReplayFoundByRead(endpoint.state.beginReplayRead(), replay('rpl_1'));
+    endpoint.state.setRunningReplayUnlessReadIsOutdated(endpoint.state.assignReplayReadNumber(), replay('rpl_1'));
     expect(endpoint.canTakeDelivery(START)).toBe(true);
     expect(endpoint.takeDelivery(START)?.id).toBe('dlv_replayed');
     expect(endpoint.takeDelivery(START + 499)).toBeUndefined();
@@ -205,7 +205,7 @@ describe('an endpoint that this process owns', () => {
     answer(endpoint, { ...FAILURE, kind: 'gone' }, 0);
     endpoint.setEndpointUnlessOutdated({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
-    endpoint.state.setEndpointHealth(undefined, SETTINGS);
+    endpoint.state.restoreEndpointHealth(undefined, SETTINGS);
     endpoint.replaceDelivery(document, 0);
     expect([endpoint.isKeepingUp, endpoint.takeDelivery(START + 2)?.id]).toEqual([false, undefined]);
     endpoint.addRefilledDeliveries(
@@ -222,7 +222,7 @@ describe('an endpoint that this process owns', () => {
   test('returns live events before replayed deliveries that were attempted at a former URL', () => {
     const endpoint = owned(SUCCESS);
     endpoint.setEndpointUnlessOutdated({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
-    endpoint.state.setEndpointHealth(undefined, SETTINGS);
+    endpoint.state.restoreEndpointHealth(undefined, SETTINGS);
     const refill = endpoint.beginDeliveriesRefill(endpoint.room);
     const live = delivery('dlv_live', { event_created_at: timeAt(10), next_attempt_at: timeAt(10) });
     const attempted = { attempts_count: 1, last_attempt_at: timeAt(1) };
@@ -282,7 +282,7 @@ describe('an endpoint that this process owns', () => {
   test('attempts the next delivery after a gap if answers are slow, and after a hold', () => {
     const gap = 8_000 / (4 * 6);
     const late = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
-    late.state.setEndpointHealth(undefined, { ...SETTINGS, random: () => 0.5 });
+    late.state.restoreEndpointHealth(undefined, { ...SETTINGS, random: () => 0.5 });
     for (const ms of [-16_000, -8_000])
       late.state.recordAttemptOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
     wait(late, 2);
@@ -317,7 +317,7 @@ describe('an endpoint that this process owns', () => {
     const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
-    opened.state.setEndpointHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
+    opened.state.restoreEndpointHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
     expect(opened.getTimeToReportFailingEndpoint(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
     opened.queueStoredDelivery(left, 0, opened.room);
@@ -351,7 +351,7 @@ describe('a time that is too far ahead', () => {
   ])('is pulled in for a delivery that is %s', (_name, delivery, waitMs) => {
     const time = { ...NEVER_SET_PROCESS_CLOCK, now: () => START };
     const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
-    endpoint.state.setEndpointHealth(undefined, SETTINGS);
+    endpoint.state.restoreEndpointHealth(undefined, SETTINGS);
     const stored = convertToDeliveryDocument(delivery);
     endpoint.queueStoredDelivery(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);

@@ -15,7 +15,7 @@ import type { SchedulableEndpoint } from './fair-scheduler.ts';
 import { PendingDeliveryWindow, toPendingDelivery } from './pending-window.ts';
 import type { DeliveriesForRefill, PendingDeliveryReadInProgress, PendingDelivery } from './pending-window.ts';
 import type { ProcessClock } from './steady-time.ts';
-import type { EndpointWithDelayableAttempts } from './timing.ts';
+import type { SpareTimePacedEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
 const MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT = 64;
@@ -38,7 +38,7 @@ const TIME_OF_NEVER_ATTEMPTED = '1970-01-01T00:00:00.000Z';
  * An endpoint of a shard that this process owns: its {@link EndpointDeliveryState}, its pending deliveries, and their
  * order. Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
-export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayableAttempts {
+export class OwnedEndpoint implements SchedulableEndpoint, SpareTimePacedEndpoint {
   readonly state: EndpointDeliveryState;
   private readonly window: PendingDeliveryWindow;
   private idleSince: number | undefined;
@@ -158,7 +158,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
   }
   /** Records a change of a stored delivery. @param readAt time before the change, on the process's monotonic clock */
   replaceDelivery(delivery: DeliveryDocument, readAt: number): void {
-    if (this.state.underWay.has(delivery.id)) this.window.skipDelivery(delivery);
+    if (this.state.underWay.has(delivery.id)) this.window.skipDeliveryBeingAttempted(delivery);
     else this.window.replaceDelivery(toPendingDelivery(delivery, readAt), this.room);
   }
   /** Marks the pending deliveries to be read again, because another process may have changed them. */
@@ -225,7 +225,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointWithDelayable
    */
   endWorkOnDelivery(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
     this.state.markDeliveryNoLongerInProgress(id);
-    this.window.recordDeliveryChange(id);
+    this.window.markDeliveryChangedDuringRefill(id);
     this.state.replay?.countReplayedDelivery(id, after);
     if (!this.window.isNewestDeliveryRevision(id, after?.revision)) this.window.removeAllPendingDeliveries();
     else if (after !== undefined && isWaitingForAttempt(after)) {

@@ -166,7 +166,7 @@ class ShardOwner {
     if (again === undefined) this.stored.delete(id);
     else this.store(again);
     this.busy.delete(id);
-    this.window.recordDeliveryChange(id);
+    this.window.markDeliveryChangedDuringRefill(id);
     if (again !== undefined) this.window.addDeliveryToWindow(toPendingDelivery(again, 0), this.room);
   }
 }

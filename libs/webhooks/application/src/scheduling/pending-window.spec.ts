@@ -142,7 +142,7 @@ describe('a pending window', () => {
     const refill = window.beginDeliveriesRefill(ROOM);
     // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
     disk.stored.set(delivery(1).id, delivery(1));
-    window.recordDeliveryChange(delivery(1).id);
+    window.markDeliveryChangedDuringRefill(delivery(1).id);
     window.addDeliveryToWindow(waiting(2.5), ROOM);
     disk.answer(window, refill);
     disk.stored.delete(delivery(1).id);
@@ -160,7 +160,7 @@ describe('a pending window', () => {
       window.isNewestDeliveryRevision(attempted.id, attempted.revision),
       window.isNewestDeliveryRevision(attempted.id, 1),
     ]).toEqual([false, true]);
-    window.skipDelivery(attempted);
+    window.skipDeliveryBeingAttempted(attempted);
     expect(window.isNewestDeliveryRevision(attempted.id, retried.revision)).toBe(true);
   });
 
@@ -168,7 +168,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingDeliveryWindow(false), new Disk()];
     disk.put(1, 2);
     const refill = window.beginDeliveriesRefill(ROOM);
-    window.recordDeliveryChange(delivery(1).id);
+    window.markDeliveryChangedDuringRefill(delivery(1).id);
     disk.answer(window, refill);
     expect(drain(window)).toEqual([2]);
   });

@@ -103,17 +103,17 @@ export class PendingDeliveryWindow {
 
   /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
   putDeliveryBack(item: PendingDelivery): void {
-    if (!isDeliveryInExpressQueue(item) || this.mayGo(item)) this.queueNewestVersionOfDelivery(item);
+    if (!isDeliveryInExpressQueue(item) || this.mayGo(item)) this.queueNewestDeliveryCopyForAttempt(item);
   }
 
   /** Replaces a delivery that was just changed in the store. */
   replaceDelivery(item: PendingDelivery, room: number): void {
-    this.recordDeliveryChange(item.id);
+    this.markDeliveryChangedDuringRefill(item.id);
     this.addDeliveryToWindow(item, room);
   }
 
   /** Skips a delivery that is being attempted. The end of the attempt decides if the delivery is pending again. */
-  skipDelivery({ id, revision }: DeliveryDocument): void {
+  skipDeliveryBeingAttempted({ id, revision }: DeliveryDocument): void {
     this.passedOver.set(id, Math.max(revision, this.passedOver.get(id) ?? 0));
   }
 
@@ -128,7 +128,7 @@ export class PendingDeliveryWindow {
   }
 
   /** Records that an attempt changed the stored form of a delivery. */
-  recordDeliveryChange(id: string): void {
+  markDeliveryChangedDuringRefill(id: string): void {
     this.refill?.changed.add(id);
   }
 
@@ -184,14 +184,14 @@ export class PendingDeliveryWindow {
     if (this.refill !== refill) return;
     this.refill = undefined;
     const isLeftToAttempt = (delivery: DeliveryDocument) => {
-      if (underWay.has(delivery.id)) this.skipDelivery(delivery);
+      if (underWay.has(delivery.id)) this.skipDeliveryBeingAttempted(delivery);
       return underWay.has(delivery.id);
     };
     const isFresh = (delivery: DeliveryDocument) => !refill.changed.has(delivery.id) && !isLeftToAttempt(delivery);
     if (refill.expressLimit > 0) {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
       for (const delivery of express.filter(isFresh))
-        this.queueNewestVersionOfDelivery(toPendingDelivery(delivery, knownAt));
+        this.queueNewestDeliveryCopyForAttempt(toPendingDelivery(delivery, knownAt));
     }
     // Discard the result if the window was shortened during the read, because it no longer continues the window.
     if (refill.after === undefined || refill.after !== this.horizon) return;
@@ -205,7 +205,7 @@ export class PendingDeliveryWindow {
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
     for (const item of [...missed, ...found])
-      if (!isQueuePositionAfter(item, end)) this.queueNewestVersionOfDelivery(item);
+      if (!isQueuePositionAfter(item, end)) this.queueNewestDeliveryCopyForAttempt(item);
     this.horizon = end;
   }
 
@@ -217,7 +217,7 @@ export class PendingDeliveryWindow {
     return !this.isExpressRead && this.express.size === 0;
   }
 
-  private queueNewestVersionOfDelivery(item: PendingDelivery): void {
+  private queueNewestDeliveryCopyForAttempt(item: PendingDelivery): void {
     const newest = this.removeDeliveryReturningNewestCopy(item);
     (isDeliveryInExpressQueue(newest) ? this.express : this.scheduled).addPendingDelivery(newest);
   }
@@ -259,7 +259,7 @@ function pickNewestCopyOfDelivery(given: PendingDelivery, ...others: readonly (P
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
 function removeLastDeliveryFromWindow(list: DeliveryQueueByDueTime): DeliveryQueuePosition {
-  const dropped = list.takeLastDelivery();
+  const dropped = list.removeAndReturnDeliveryDueLast();
   const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
   // Take the earlier due time: a delivery that was returned to the window is due later in memory than in the store.
@@ -306,7 +306,7 @@ class DeliveryQueueByDueTime {
     return this.removeIdOfTakenItem(this.items.shift());
   }
 
-  takeLastDelivery(): PendingDelivery | undefined {
+  removeAndReturnDeliveryDueLast(): PendingDelivery | undefined {
     return this.removeIdOfTakenItem(this.items.pop());
   }
 

@@ -1,11 +1,11 @@
 import { eventually } from '@tracking/testing';
 import { startSystemTimer } from '../attempts/dispatcher.ts';
 import {
-  SPARE_TIME_PER_ATTEMPT_MS,
+  SPARE_TIME_CHARGED_PER_ATTEMPT_MS,
   DelayQueue,
-  type EndpointWithDelayableAttempts,
+  type SpareTimePacedEndpoint,
   SpareTimePacing,
-  EventLoopSpareTime,
+  EventLoopSpareTimeBudget,
 } from './timing.ts';
 
 describe('delay queue', () => {
@@ -134,28 +134,28 @@ describe('pacing', () => {
     time.elapsed += elapsed;
     time.idle += idle;
   };
-  let spare: EventLoopSpareTime;
+  let spare: EventLoopSpareTimeBudget;
   beforeEach(() => {
-    spare = new EventLoopSpareTime({ ...time });
+    spare = new EventLoopSpareTimeBudget({ ...time });
   });
 
   /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
-    while (spare.trySpendTime(SPARE_TIME_PER_ATTEMPT_MS, { ...time })) count += 1;
+    while (spare.trySpendTime(SPARE_TIME_CHARGED_PER_ATTEMPT_MS, { ...time })) count += 1;
     return count;
   };
 
   describe('spare time', () => {
     test('allows a few attempts at first', () => {
       expect(attempts()).toBe(10);
-      expect(spare.hasTimeForAttempt({ ...time })).toBe(false);
+      expect(spare.hasSpareEventLoopTimeForAttempt({ ...time })).toBe(false);
     });
 
     test('increases while the loop is idle', () => {
       attempts();
       loop(10, 10);
-      expect(spare.hasTimeForAttempt({ ...time })).toBe(true);
+      expect(spare.hasSpareEventLoopTimeForAttempt({ ...time })).toBe(true);
       expect(attempts()).toBe(5);
     });
 
@@ -179,7 +179,9 @@ describe('pacing', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
-        expect(spare.hasTimeForAttempt({ ...time })).toBe(n * 0.0105 >= SPARE_TIME_PER_ATTEMPT_MS);
+        expect(spare.hasSpareEventLoopTimeForAttempt({ ...time })).toBe(
+          n * 0.0105 >= SPARE_TIME_CHARGED_PER_ATTEMPT_MS,
+        );
       }
     });
 
@@ -188,19 +190,19 @@ describe('pacing', () => {
       loop(2, 2);
       expect(spare.trySpendTime(6, { ...time })).toBe(true);
       loop(5, 5);
-      expect(spare.hasTimeForAttempt({ ...time })).toBe(false);
+      expect(spare.hasSpareEventLoopTimeForAttempt({ ...time })).toBe(false);
       loop(1, 1);
-      expect(spare.hasTimeForAttempt({ ...time })).toBe(true);
+      expect(spare.hasSpareEventLoopTimeForAttempt({ ...time })).toBe(true);
     });
   });
 
   describe('pacing', () => {
-    const endpoint = (workspace: string, isPaced = true, isFailing = true): EndpointWithDelayableAttempts => ({
+    const endpoint = (workspace: string, isPaced = true, isFailing = true): SpareTimePacedEndpoint => ({
       ...{ workspace, isPaced, isFailing },
     });
     /** Admits probes until the time saved at the beginning is spent. */
     const spent = () => {
-      const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
+      const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
       while (pacing.tryReserveSpareTimeForAttempt(endpoint('wsp_0'), { ...time }));
       pacing.removeWaitingEndpoint(endpoint('wsp_0'));
       expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
@@ -212,8 +214,8 @@ describe('pacing', () => {
     });
 
     test('charges a probe twice as much as an attempt, and a replay three times', () => {
-      const count = (admit: (pacing: SpareTimePacing<EndpointWithDelayableAttempts>) => boolean) => {
-        const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
+      const count = (admit: (pacing: SpareTimePacing<SpareTimePacedEndpoint>) => boolean) => {
+        const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
         let admitted = 0;
         while (admit(pacing)) admitted += 1;
         return admitted;
@@ -226,7 +228,7 @@ describe('pacing', () => {
     });
 
     test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
-      const pacing = new SpareTimePacing<EndpointWithDelayableAttempts>({ ...time });
+      const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
       while (pacing.canReplayTakeTurn(endpoint('wsp_0'), { ...time }));
       for (
         let one = pacing.takeNextWaitingEndpoint(loopWith(6));

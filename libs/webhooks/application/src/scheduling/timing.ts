@@ -47,7 +47,7 @@ export class DelayQueue<T> {
     entry.at = moment;
     this.entries.set(item, entry);
     this.siftUp(entry);
-    this.startTimer();
+    this.scheduleTimerForFirstDueItem();
   }
 
   /** Cancels the item's wake-up. */
@@ -68,7 +68,7 @@ export class DelayQueue<T> {
     this.entries.clear();
   }
 
-  private startTimer(): void {
+  private scheduleTimerForFirstDueItem(): void {
     const [first] = this.heap;
     if (first === undefined || first.at >= this.timerAt) return;
     this.cancelTimer?.();
@@ -90,7 +90,7 @@ export class DelayQueue<T> {
     }
     // An item that is scheduled again for a past time waits for the next timer, so that other work gets its turn.
     for (const item of due) this.wake(item);
-    this.startTimer();
+    this.scheduleTimerForFirstDueItem();
   }
 
   /** Moves an entry up the heap until its parent is not later. */
@@ -130,7 +130,7 @@ export interface EventLoopTime {
 }
 
 /** An endpoint whose attempts may be delayed until the process has spare time. */
-export interface EndpointWithDelayableAttempts {
+export interface SpareTimePacedEndpoint {
   readonly workspace: string;
   /** True if the next attempt is made in spare time only. */
   readonly isPaced: boolean;
@@ -138,12 +138,12 @@ export interface EndpointWithDelayableAttempts {
 }
 
 /** Spare time charged for an attempt, in milliseconds. Higher than the real cost, so that other work has time left. */
-export const SPARE_TIME_PER_ATTEMPT_MS = 2;
+export const SPARE_TIME_CHARGED_PER_ATTEMPT_MS = 2;
 /**
  * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher than for an attempt, because frequent
  * probes reveal nothing new.
  */
-const SPARE_TIME_PER_PROBE_MS = 4;
+const SPARE_TIME_CHARGED_PER_PROBE_MS = 4;
 /**
  * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Less for each delivery than
  * for an attempt, because an attempt may hang.
@@ -154,12 +154,12 @@ const SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS = 6;
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
  * otherwise later and in turn.
  */
-export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
-  private readonly spare: EventLoopSpareTime;
+export class SpareTimePacing<E extends SpareTimePacedEndpoint> {
+  private readonly spare: EventLoopSpareTimeBudget;
   private readonly waiting = new RoundRobin<E>();
 
   constructor(now: EventLoopTime) {
-    this.spare = new EventLoopSpareTime(now);
+    this.spare = new EventLoopSpareTimeBudget(now);
   }
 
   /** True if endpoints wait for spare time. */
@@ -173,7 +173,11 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
    */
   tryReserveSpareTimeForAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
-    return this.trySpendTime(endpoint, endpoint.isFailing ? SPARE_TIME_PER_PROBE_MS : SPARE_TIME_PER_ATTEMPT_MS, now);
+    return this.trySpendTimeOrQueueEndpoint(
+      endpoint,
+      endpoint.isFailing ? SPARE_TIME_CHARGED_PER_PROBE_MS : SPARE_TIME_CHARGED_PER_ATTEMPT_MS,
+      now,
+    );
   }
 
   /**
@@ -181,12 +185,12 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
    * endpoint later.
    */
   canReplayTakeTurn(endpoint: E, now: EventLoopTime): boolean {
-    return this.trySpendTime(endpoint, SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS, now);
+    return this.trySpendTimeOrQueueEndpoint(endpoint, SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
   takeNextWaitingEndpoint(now: EventLoopTime): E | undefined {
-    if (!this.spare.hasTimeForAttempt(now)) return undefined;
+    if (!this.spare.hasSpareEventLoopTimeForAttempt(now)) return undefined;
     return this.waiting.takeNextMember(
       () => 1,
       () => 0,
@@ -197,7 +201,7 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
     this.waiting.removeRoundRobinMember(endpoint.workspace, endpoint);
   }
 
-  private trySpendTime(endpoint: E, price: number, now: EventLoopTime): boolean {
+  private trySpendTimeOrQueueEndpoint(endpoint: E, price: number, now: EventLoopTime): boolean {
     if (this.spare.trySpendTime(price, now)) return true;
     this.waiting.enqueueGroupMember(endpoint.workspace, endpoint);
     return false;
@@ -205,22 +209,22 @@ export class SpareTimePacing<E extends EndpointWithDelayableAttempts> {
 }
 
 /** Share of time that counts as spare even if the event loop is never idle, so that no endpoint waits forever. */
-const MIN_SPARE_TIME_SHARE = 0.05;
+const SPARE_TIME_SHARE_WHEN_NEVER_IDLE = 0.05;
 /** Most spare time saved, in milliseconds. If all of it is spent at once, other work waits for this time. */
-const MAX_SPARE_TIME_MS = 10 * SPARE_TIME_PER_ATTEMPT_MS;
+const MAX_SPARE_TIME_MS = 10 * SPARE_TIME_CHARGED_PER_ATTEMPT_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */
-export class EventLoopSpareTime {
+export class EventLoopSpareTimeBudget {
   private saved = MAX_SPARE_TIME_MS;
 
   constructor(private known: EventLoopTime) {}
 
   /** Returns true if there is enough spare time for an attempt. */
-  hasTimeForAttempt(now: EventLoopTime): boolean {
-    this.saved += now.idle - this.known.idle + MIN_SPARE_TIME_SHARE * (now.elapsed - this.known.elapsed);
+  hasSpareEventLoopTimeForAttempt(now: EventLoopTime): boolean {
+    this.saved += now.idle - this.known.idle + SPARE_TIME_SHARE_WHEN_NEVER_IDLE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SPARE_TIME_MS, this.saved);
     this.known = now;
-    return this.saved >= SPARE_TIME_PER_ATTEMPT_MS;
+    return this.saved >= SPARE_TIME_CHARGED_PER_ATTEMPT_MS;
   }
 
   /**
@@ -228,7 +232,7 @@ export class EventLoopSpareTime {
    * spare time.
    */
   trySpendTime(price: number, now: EventLoopTime): boolean {
-    if (!this.hasTimeForAttempt(now)) return false;
+    if (!this.hasSpareEventLoopTimeForAttempt(now)) return false;
     this.saved -= price;
     return true;
   }

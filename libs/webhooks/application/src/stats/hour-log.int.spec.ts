@@ -7,7 +7,7 @@ import {
   type AttemptDocument,
   DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
-  createAttemptId,
+  computeReusableAttemptSlotId,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import { HourlyDeliveryStatisticsCalculator, type HourlyLogStatisticsDependencies } from './hour-log.ts';
@@ -41,7 +41,10 @@ test('reads few attempts at a time, as each may have a large response, and count
   const numbered = (number: number) => ({ ...attempt, number, response: null });
   for (const each of made) {
     await deliveries.upsert({ ...each, attempts_count: 90, last_attempt_at: AT, latest_attempt: numbered(90) });
-    const earlier = Array.from({ length: 89 }, (_, n) => ({ id: createAttemptId(each.id, n + 1), ...numbered(n + 1) }));
+    const earlier = Array.from({ length: 89 }, (_, n) => ({
+      id: computeReusableAttemptSlotId(each.id, n + 1),
+      ...numbered(n + 1),
+    }));
     await attempts.writeMany(earlier.map((document) => ({ kind: 'insert', document })));
   }
   let most = 0;
@@ -67,6 +70,6 @@ test('counts the discards of an hour without reading those of other hours or san
     looked = await deliveries.count(Object.fromEntries(leading));
     return deliveries.count(filter, options);
   };
-  expect(await log({ deliveries: { count } }).countDiscardedDeliveries(endpoint_id, HOUR, signal)).toBe(7);
+  expect(await log({ deliveries: { count } }).countDeliveriesDiscardedInHour(endpoint_id, HOUR, signal)).toBe(7);
   expect(looked).toBe(7);
 });

@@ -53,7 +53,7 @@ export const HOURLY_STATS_COLLECTION_SPEC: CollectionSpec = {
 type RecountedPart = 'attempts' | 'discards';
 
 /** A request to recount a part of an hour that may be wrong. The endpoint's owner carries it out. */
-export interface HourRecountRequest extends Document {
+export interface HourlyStatisticsRecountRequest extends Document {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
   readonly part: RecountedPart;
@@ -77,7 +77,7 @@ export function createEndpointHourId(endpointId: string, hour: Timestamp): strin
 
 /** Requests to recount hours whose counts may be wrong. */
 export class HourRecountRequestStore {
-  constructor(readonly documents: Collection<HourRecountRequest>) {}
+  constructor(readonly documents: Collection<HourlyStatisticsRecountRequest>) {}
 
   /**
    * Requests a recount. The request is stored when this resolves. The hour is then recounted, even if a recount is
@@ -146,7 +146,11 @@ export class HourRecountRequestStore {
 
 type DiscardedDelivery = Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>;
 
-function createRecountRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): HourRecountRequest {
+function createRecountRequest(
+  part: RecountedPart,
+  endpoint_id: string,
+  hour: Timestamp,
+): HourlyStatisticsRecountRequest {
   const id = `${createEndpointHourId(endpoint_id, hour)}.${part}`;
   return { id, endpoint_id, hour, part, shard: computeShardOfEndpoint(endpoint_id), token: randomUUID() };
 }
@@ -165,7 +169,7 @@ export class AttemptLogIncompleteError extends Error {
   override readonly name = 'LogIncomplete';
 }
 /** Thrown if a delivery was attempted again during the count, and it is unknown whether it was already counted. */
-export class ConcurrentAttemptError extends Error {
+export class DeliveryAttemptedDuringRecountError extends Error {
   override readonly name = 'ConcurrentAttempt';
 }
 
@@ -186,7 +190,7 @@ export class HourlyDeliveryStatisticsCalculator {
 
   /**
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
-   * @throws AttemptLogIncompleteError, ConcurrentAttemptError
+   * @throws AttemptLogIncompleteError, DeliveryAttemptedDuringRecountError
    */
   async countAttemptsOfHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourlyAttemptCounts> {
     const counter = new HourlyAttemptCounter();
@@ -226,7 +230,7 @@ export class HourlyDeliveryStatisticsCalculator {
   }
 
   /** Counts deliveries that were discarded within the hour and still are. @throws AttemptLogIncompleteError */
-  async countDiscardedDeliveries(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
+  async countDeliveriesDiscardedInHour(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
     const by = { index: 'discards', shards: await this.readDeliveryShardsOfEndpoint(endpoint_id) };
     const count = await this.pace.runWorkThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
@@ -290,7 +294,7 @@ class SeenDeliveries {
   /** @param begun time before which no attempt can have moved a delivery during the read */
   constructor(private readonly begun: Timestamp) {}
 
-  /** @param counted the delivery's attempts of the hour @throws ConcurrentAttemptError */
+  /** @param counted the delivery's attempts of the hour @throws DeliveryAttemptedDuringRecountError */
   isDeliveryFirstSeen(
     { id, status, attempts_count, last_attempt_at }: DeliveryDocument,
     counted: readonly LoggedAttempt[],
@@ -298,7 +302,7 @@ class SeenDeliveries {
     if (counted.length === 0 || this.retrying.has(id)) return false;
     if (status !== 'succeeded') this.retrying.add(id);
     const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);
-    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new ConcurrentAttemptError(id);
+    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new DeliveryAttemptedDuringRecountError(id);
     return true;
   }
 }

@@ -7,11 +7,11 @@ import {
   startOfNextHour,
 } from '@tracking/webhooks-domain';
 import {
-  ConcurrentAttemptError,
+  DeliveryAttemptedDuringRecountError,
   type HourDocument,
   type HourlyDeliveryStatisticsCalculator,
   AttemptLogIncompleteError,
-  type HourRecountRequest,
+  type HourlyStatisticsRecountRequest,
   type HourRecountRequestStore,
 } from './hour-log.ts';
 
@@ -72,7 +72,7 @@ export class HourlyStatsRecounter {
     if (from === '' && this.after === undefined) this.forgetRecountRequestsNoLongerStored(found);
   }
 
-  private isRecountRequestUnchangedLongEnough({ id, token }: HourRecountRequest): boolean {
+  private isRecountRequestUnchangedLongEnough({ id, token }: HourlyStatisticsRecountRequest): boolean {
     const { elapsed, settleMs } = this.dependencies;
     const known = this.unchanged.get(id);
     if (known?.token === token) return elapsed() - known.since >= settleMs;
@@ -81,12 +81,16 @@ export class HourlyStatsRecounter {
   }
 
   /** Forgets recount requests that the store no longer contains. */
-  private forgetRecountRequestsNoLongerStored(found: readonly HourRecountRequest[]): void {
+  private forgetRecountRequestsNoLongerStored(found: readonly HourlyStatisticsRecountRequest[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
 
-  private async runRecountRequest(request: HourRecountRequest, lease: Lease, ending: AbortSignal): Promise<void> {
+  private async runRecountRequest(
+    request: HourlyStatisticsRecountRequest,
+    lease: Lease,
+    ending: AbortSignal,
+  ): Promise<void> {
     const { endpoint_id, hour, token } = request;
     const open = await this.hours.use({ id: endpoint_id, lease }, hour);
     try {
@@ -103,7 +107,7 @@ export class HourlyStatsRecounter {
   /** Recounts the attempts or the discards of one hour. Returns false if the recount has to be repeated. */
   private async recountStatsOfHour(
     open: EndpointHourCounter,
-    { part }: HourRecountRequest,
+    { part }: HourlyStatisticsRecountRequest,
     ending: AbortSignal,
   ): Promise<boolean> {
     const { log } = this.dependencies;
@@ -111,7 +115,7 @@ export class HourlyStatsRecounter {
     const { id } = open.endpoint;
     try {
       if (part === 'discards')
-        open.replaceHourCounts({ discarded: await log.countDiscardedDeliveries(id, hour, ending) });
+        open.replaceHourCounts({ discarded: await log.countDeliveriesDiscardedInHour(id, hour, ending) });
       else {
         if (this.isHourInUse(open)) return false;
         const attempts = await log.countAttemptsOfHour(id, hour, ending);
@@ -120,7 +124,7 @@ export class HourlyStatsRecounter {
         open.replaceHourCounts({ attempts });
       }
     } catch (error) {
-      if (error instanceof ConcurrentAttemptError) return false;
+      if (error instanceof DeliveryAttemptedDuringRecountError) return false;
       if (!(error instanceof AttemptLogIncompleteError)) throw error;
       open.markCountsIncomplete();
     }

@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookStats } from '../index.ts';
 import { HOUR_RECOUNTS_COLLECTION_SPEC } from './hour-log.ts';
@@ -31,8 +31,8 @@ describe('statistics of an endpoint', () => {
   const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
     api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
   const publish = async (count: number) => {
-    const events = Array.from({ length: count }, () => harness.addEvent());
-    await harness.publishEvents(...events);
+    const events = Array.from({ length: count }, () => harness.addAcknowledgedEventToLog());
+    await harness.publishEventsToBrokerForTest(...events);
     return events;
   };
   /** Resolves once the counters match the log and are exact. */
@@ -142,7 +142,7 @@ describe('statistics of an endpoint', () => {
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
     await eventually(async () => expect(await harness.listDeliveries(mortal, ended)).toHaveLength(30));
-    mortal.process.killProcess();
+    mortal.process.simulateProcessKill();
     expect(convertHoursToCounts((await stats(webhooks)).hours)).toMatchObject([
       { attempts: { succeeded: 0, failed: 0 } },
     ]);
@@ -155,11 +155,11 @@ describe('statistics of an endpoint', () => {
   });
 
   it('are recounted at the end of an hour with attempts all the time', async () => {
-    const mortal = await harness.startWebhooks(SETTINGS, new KillableProcess());
+    const mortal = await harness.startWebhooks(SETTINGS, new SimulatedKillableProcess());
     await webhooks.stop();
     await publish(5);
     await attempted(5);
-    mortal.process.killProcess();
+    mortal.process.simulateProcessKill();
     const other = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 400 });
     let isOver = false;
     harness.receivers.setFakeReceiverBehaviour(URL_A, () => {
@@ -240,7 +240,7 @@ describe('statistics of an endpoint', () => {
     await webhooks.endpoints.enable({ ...harness.createSampleWebhookCommand(), endpoint_id: id });
     await webhooks.replays.create({ ...harness.createSampleWebhookCommand(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));
-    webhooks.process.killProcess();
+    webhooks.process.simulateProcessKill();
     const other = await harness.startWebhooks(SETTINGS);
     const { hours } = await exact(other);
     expect(hours).toMatchObject([{ deliveries: { succeeded: 1, dead_lettered: 1 } }]);
@@ -252,7 +252,7 @@ describe('statistics of an endpoint', () => {
     const mortal = await harness.startWebhooks(SETTINGS);
     await publish(5);
     await eventually(async () => expect((await stats(mortal)).hours[0]?.attempts.succeeded).toBe(5));
-    mortal.process.killProcess();
+    mortal.process.simulateProcessKill();
     const sweeping = await harness.startWebhooks({ ...short, statsSettleMs: 60_000 });
     await eventually(async () => expect(await harness.listDeliveries(sweeping)).toEqual([]));
     await sweeping.stop();

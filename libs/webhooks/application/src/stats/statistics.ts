@@ -16,7 +16,7 @@ import {
   HourlyDeliveryStatisticsCalculator,
   type HourlyLogStatisticsDependencies,
   HOUR_RECOUNTS_COLLECTION_SPEC,
-  type HourRecountRequest,
+  type HourlyStatisticsRecountRequest,
   HourRecountRequestStore,
 } from './hour-log.ts';
 import { EndpointAttemptCounter, type StatsKeeperDependencies } from './stats-keeper.ts';
@@ -59,7 +59,7 @@ const MAX_COUNTED_PENDING_DELIVERIES = 1_000;
 
 interface StatsQueriesDependencies {
   readonly hours: Collection<HourDocument>;
-  readonly recounts: Collection<HourRecountRequest>;
+  readonly recounts: Collection<HourlyStatisticsRecountRequest>;
   readonly deliveries: Collection<DeliveryDocument>;
 }
 
@@ -164,7 +164,7 @@ export async function openEndpointStatistics({
 }: EndpointStatisticsDependencies): Promise<EndpointStatisticsServices> {
   const [hours, documents] = await Promise.all([
     store.collection<HourDocument>(HOURLY_STATS_COLLECTION_SPEC),
-    store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC),
+    store.collection<HourlyStatisticsRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC),
   ]);
   const recounts = new HourRecountRequestStore(documents);
   return {

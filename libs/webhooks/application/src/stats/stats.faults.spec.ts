@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually, choosePropertyTestRounds, waitForSimulatedDelay } from '@tracking/testing';
 import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(300_000);
@@ -26,7 +26,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
   const harness = await WebhooksTestHarness.openWebhooksHarness();
   try {
     harness.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const api = await harness.startWebhooks({}, new SimulatedKillableProcess(), harness.receivers, true);
     const { id } = await harness.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
@@ -34,7 +34,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     const stats = (asked = {}) => api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        await harness.publishEvents(harness.addEvent());
+        await harness.publishEventsToBrokerForTest(harness.addAcknowledgedEventToLog());
         await waitForSimulatedDelay(1);
       }
     };
@@ -54,20 +54,20 @@ test('statistics agree with the log however their owners end, hour after hour', 
     for (let reign = 0; reign < REIGNS; reign += 1) {
       const end = ENDS[reign % ENDS.length] ?? 'stop';
       const dieAt = end === 'at a call' ? 1 + ((reign * 37) % 90) : Infinity;
-      const owner = await harness.startWebhooks(DYING, new KillableProcess(dieAt, reign % 2 === 0));
+      const owner = await harness.startWebhooks(DYING, new SimulatedKillableProcess(dieAt, reign % 2 === 0));
       const before = attempts;
       const loaded = load(15);
       await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));
       await discard();
       if (end === 'stand still') {
         // The suspended owner resumes beside its successor, with its old counts.
-        owner.process.simulateSuspension();
+        owner.process.simulateUnnoticedLeaseLoss();
         standing.push(owner);
       } else if (end === 'lose leases') {
         owner.process.simulateLeaseLoss();
         standing.push(owner);
       } else if (end === 'stop') await owner.stop();
-      else owner.process.killProcess();
+      else owner.process.simulateProcessKill();
       await loaded;
       // One hour for each, so that no hour is recounted because of another.
       harness.clockOffset += HOUR_MS;

@@ -7,14 +7,14 @@ import { markDeliveryDiscarded, createDelivery, computeShardOfEndpoint } from '@
 import fc from 'fast-check';
 import { convertHoursToCounts, computeHourCountsFromStoredLog } from '../../test/counted-log.ts';
 import { SAMPLE_SCOPE } from '../../test/webhooks-test-harness.ts';
-import { KillableProcess } from '../../test/killable-process.ts';
+import { SimulatedKillableProcess } from '../../test/killable-process.ts';
 import {
   ATTEMPTS_COLLECTION_SPEC,
   type AttemptDocument,
   DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
   type StoredAttempt,
-  createAttemptId,
+  computeReusableAttemptSlotId,
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import {
@@ -22,7 +22,11 @@ import {
   RetentionWatermarkStore,
   type RetentionWatermarkDocument,
 } from '../store/delivery-queries.ts';
-import { HOUR_RECOUNTS_COLLECTION_SPEC, type HourRecountRequest, HourRecountRequestStore } from './hour-log.ts';
+import {
+  HOUR_RECOUNTS_COLLECTION_SPEC,
+  type HourlyStatisticsRecountRequest,
+  HourRecountRequestStore,
+} from './hour-log.ts';
 import { type EndpointStatisticsServices, openEndpointStatistics } from './statistics.ts';
 
 jest.setTimeout(300_000);
@@ -58,7 +62,7 @@ const steps = fc.array(
 type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 
 interface Owner {
-  readonly process: KillableProcess;
+  readonly process: SimulatedKillableProcess;
   readonly lease: Lease;
   readonly statistics: EndpointStatisticsServices;
 }
@@ -76,7 +80,7 @@ class CountingRun {
 
   async start(dieIn = Infinity): Promise<Owner> {
     this.epoch += 1;
-    const process = new KillableProcess(dieIn);
+    const process = new SimulatedKillableProcess(dieIn);
     const store = process.wrapDocumentStoreWithFaults(this.engine.documentStore);
     const lease: Lease = {
       ...{ name: 'shard', epoch: this.epoch, lost: new AbortController().signal },
@@ -116,7 +120,7 @@ class CountingRun {
         await this.start(step.dieIn);
         return;
       case 'kill':
-        owner.process.killProcess();
+        owner.process.simulateProcessKill();
         await this.start(step.dieIn);
         return;
       case 'discard':
@@ -184,7 +188,8 @@ class CountingRun {
     // A discarded delivery that is attempted again is no longer discarded in the log; the counters still include it.
     if (again !== undefined && again.status !== 'discarded') {
       const { latest_attempt: before, revision, attempts_count: made } = again;
-      if (before !== undefined) await attempts.upsert({ id: createAttemptId(again.id, before.number), ...before });
+      if (before !== undefined)
+        await attempts.upsert({ id: computeReusableAttemptSlotId(again.id, before.number), ...before });
       const attempt = { number: made + 1, ...log };
       const next = { ...again, ...done, attempts_count: made + 1, latest_attempt: attempt, revision: revision + 1 };
       return (await deliveries.replace(next, { revision })) ? attempt : undefined;
@@ -211,7 +216,7 @@ class CountingRun {
   /** The owner carries out the first request of a recount before another process discards the delivery. */
   private async discardSlowly(owner: Owner, { endpoint }: Step): Promise<void> {
     const store = this.engine.documentStore;
-    const requests = await store.collection<HourRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC);
+    const requests = await store.collection<HourlyStatisticsRecountRequest>(HOUR_RECOUNTS_COLLECTION_SPEC);
     await this.discardLatest(store, new HourRecountRequestStore(requests), endpoint, () =>
       eventually(async () => {
         this.passSettleTime();

@@ -15,7 +15,7 @@ export interface DeadLetterGroup extends CommonFieldsOfCountedDeadLetters {
   /** True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters. */
   readonly is_exact: boolean;
 }
-interface DeadLetterGroups {
+interface DeadLetterCountsByKind {
   readonly groups: readonly DeadLetterGroup[];
   /** True if the groups include all kinds of dead letters. */
   readonly isWhole: boolean;
@@ -42,7 +42,7 @@ export class DeadLetterCounter {
   ) {}
 
   /** Counts the matching dead letters by kind. Reads at most three rows for each kind, plus `inAll` rows. */
-  async countDeadLettersByKind(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
+  async countDeadLettersByKind(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterCountsByKind> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;

@@ -36,7 +36,7 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly changed_by?: string;
 }
 
-const SORT_FIELDS = ['created_at', 'id'];
+const DELIVERY_CREATION_ORDER_FIELDS = ['created_at', 'id'];
 /** Fields that list filters use. An index with these fields skips deliveries without reading their documents. */
 const DELIVERY_FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
@@ -44,8 +44,14 @@ export const DELIVERIES_COLLECTION_SPEC: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...SORT_FIELDS, ...DELIVERY_FILTER_FIELDS] },
-    { name: 'endpoint', fields: ['endpoint_id', 'status', ...SORT_FIELDS, ...DELIVERY_FILTER_FIELDS] },
+    {
+      name: 'scope',
+      fields: ['workspace_id', 'environment', 'status', ...DELIVERY_CREATION_ORDER_FIELDS, ...DELIVERY_FILTER_FIELDS],
+    },
+    {
+      name: 'endpoint',
+      fields: ['endpoint_id', 'status', ...DELIVERY_CREATION_ORDER_FIELDS, ...DELIVERY_FILTER_FIELDS],
+    },
     { name: 'event', fields: ['event_id', 'payload_id'] },
     // Index for recounting attempts. A new delivery is not in it, which saves a write.
     { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
@@ -199,7 +205,7 @@ const FIRST_ATTEMPTS_KEPT = 50;
 const LATEST_ATTEMPTS_KEPT = 50;
 
 /** Returns true for the first 50 and the latest 50 attempts. One more attempt than these is stored. */
-export function isAttemptShown(number: number, count: number): boolean {
+export function isAmongFirstOrLatestAttempts(number: number, count: number): boolean {
   return number <= FIRST_ATTEMPTS_KEPT || number > count - LATEST_ATTEMPTS_KEPT;
 }
 
@@ -207,7 +213,7 @@ export function isAttemptShown(number: number, count: number): boolean {
  * Returns the id of a separately stored attempt. After the first 50 attempts, a later one replaces the oldest of the
  * latest 50.
  */
-export function createAttemptId(deliveryId: string, number: number): string {
+export function computeReusableAttemptSlotId(deliveryId: string, number: number): string {
   const place =
     number <= FIRST_ATTEMPTS_KEPT
       ? number
@@ -248,7 +254,7 @@ export function getPayloadFormFromId(payloadId: string): PayloadForm {
 }
 
 /** Returns the id of the thin form of the full body with this id. */
-export function getThinPayloadId(fullPayloadId: string): string {
+export function deriveThinPayloadIdFromFullPayloadId(fullPayloadId: string): string {
   return fullPayloadId + THIN_PAYLOAD_ID_SUFFIX;
 }
 

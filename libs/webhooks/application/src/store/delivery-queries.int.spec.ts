@@ -6,7 +6,7 @@ import {
   type AttemptDocument,
   DELIVERIES_COLLECTION_SPEC,
   type DeliveryDocument,
-  createAttemptId,
+  computeReusableAttemptSlotId,
 } from './delivery-document.ts';
 import { DeliveryQueries } from './delivery-queries.ts';
 
@@ -69,7 +69,7 @@ test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the lates
   const made = { at: harness.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
   // The latest attempt is stored in the delivery, earlier ones in their own collection.
   for (let number = 1; number < count; number += 1) {
-    await attempts.upsert({ id: createAttemptId(id, number), number, ...made });
+    await attempts.upsert({ id: computeReusableAttemptSlotId(id, number), number, ...made });
   }
   await deliveries.upsert({
     ...(delivery as DeliveryDocument),

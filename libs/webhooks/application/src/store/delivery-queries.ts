@@ -23,12 +23,12 @@ import {
   type PayloadDocument,
   type StoredAttempt,
   listAttemptIds,
-  isAttemptShown,
+  isAmongFirstOrLatestAttempts,
   toWebhookDelivery,
   toDeliveryShardValuesOfScopes,
 } from './delivery-document.ts';
 
-const SORT_FIELDS = ['created_at', 'id'] as const;
+const DELIVERY_CREATION_ORDER_FIELDS = ['created_at', 'id'] as const;
 /** Limit of one read. Higher than the number of deliveries that an event can have. */
 const MAX_DELIVERIES_OF_EVENT = 5_000;
 /** Largest assumed difference between the clocks of the processes that create and record an event. */
@@ -62,7 +62,9 @@ export class DeliveryQueries {
     ]);
     // Count an attempt once: after an interruption it may be in both collections.
     const { attempts_count: count } = delivery;
-    const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
+    const earlier: StoredAttempt[] = attempts.filter(
+      ({ number }) => number < count && isAmongFirstOrLatestAttempts(number, count),
+    );
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
     return {
       ...toWebhookDelivery(delivery),
@@ -97,7 +99,7 @@ export class DeliveryQueries {
     const { event_id, endpoint_id, since } = filter;
     const statuses = listSelectedStatuses(filter);
     const direction = descending ? -1 : 1;
-    const sort = { fields: SORT_FIELDS, descending };
+    const sort = { fields: DELIVERY_CREATION_ORDER_FIELDS, descending };
     const resume = after === undefined ? {} : { after };
     // Skip deliveries older than the event: a delivery is never recorded before its event.
     const isBounded = since !== undefined && (descending || after === undefined);

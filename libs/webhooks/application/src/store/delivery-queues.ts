@@ -1,5 +1,5 @@
 import type { Collection, Document, Query } from '@tracking/ports';
-import { markDeliveryAbandoned } from '@tracking/webhooks-domain';
+import { endDeliveryOfDeletedEndpoint } from '@tracking/webhooks-domain';
 import {
   DEAD_LETTER_ANNOUNCEMENT_QUEUE,
   type DeliveryDocument,
@@ -82,7 +82,7 @@ export class DeliveryQueues {
     // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
-        const document = convertToDeliveryDocument(markDeliveryAbandoned(delivery, at));
+        const document = convertToDeliveryDocument(endDeliveryOfDeletedEndpoint(delivery, at));
         return { kind: 'upsert', document, guard: { revision: delivery.revision } };
       }),
     );

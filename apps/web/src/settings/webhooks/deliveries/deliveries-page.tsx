@@ -6,12 +6,12 @@ import { ErrorAlert, PageHeader, QueryResultPanel } from '../../../app/page.tsx'
 import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, DeliveryLink, LastUpdatedIndicator } from '../webhook-parts.tsx';
 import {
   POLL_INTERVAL_MS,
   deliveriesQuery,
-  newestDeliveriesQuery,
+  createNewestDeliveriesQueryOptions,
   useEndpointNames,
   updateListedDeliveries,
 } from '../webhook-queries.ts';
@@ -100,7 +100,7 @@ export function DeliveryList({ search, onChange, isSingleEndpoint = false }: Del
 export function useDeliveries(search: DeliveryListUrlParameters) {
   const environment = useEnvironment();
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
-  const newest = useQuery(newestDeliveriesQuery(environment, search));
+  const newest = useQuery(createNewestDeliveriesQueryOptions(environment, search));
   const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
   // An event of a shipment usually creates a delivery, so the newest deliveries are read again after an event.
   useLiveRefetch(() => void newest.refetch());
@@ -217,10 +217,10 @@ function DeliveryRow({ delivery, endpoint, selection }: DeliveryRowProps) {
       )}
       <Table.Td>{attempts_count}</Table.Td>
       <Table.Td>
-        <LocalTimeText value={created_at} />
+        <UserLocalTimeText value={created_at} />
       </Table.Td>
       <Table.Td>
-        <LocalTimeText value={delivery.next_attempt_at} />
+        <UserLocalTimeText value={delivery.next_attempt_at} />
       </Table.Td>
       <Table.Td>
         <DeliveryMenu delivery={delivery} />

@@ -5,7 +5,7 @@ import type { AnswerOf, WebhookDelivery, WebhookEndpoint } from '@tracking/clien
 import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, LabeledValueBlock, LabeledValueGrid } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
 import { getFailureReasonLabel } from '../webhook-labels.ts';
@@ -59,13 +59,13 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
             )}
           </LabeledValueBlock>
           <LabeledValueBlock label="Created">
-            <LocalTimeText value={delivery.created_at} />
+            <UserLocalTimeText value={delivery.created_at} />
           </LabeledValueBlock>
           <LabeledValueBlock label="Next attempt">
-            <LocalTimeText value={delivery.next_attempt_at} />
+            <UserLocalTimeText value={delivery.next_attempt_at} />
           </LabeledValueBlock>
           <LabeledValueBlock label="Completed">
-            <LocalTimeText value={delivery.completed_at} />
+            <UserLocalTimeText value={delivery.completed_at} />
           </LabeledValueBlock>
           <LabeledValueBlock label="Event">{event_id}</LabeledValueBlock>
         </LabeledValueGrid>

@@ -3,7 +3,7 @@ import type { AnswerOf, WebhookDelivery } from '@tracking/client';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS } from '../webhook-queries.ts';
 import { getFailureReasonLabel } from '../webhook-labels.ts';
@@ -33,7 +33,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
           {status_code ?? getFailureReasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
-          <LocalTimeText value={at} seconds />
+          <UserLocalTimeText value={at} seconds />
           {` · ${duration_ms} ms`}
           {manual && ' · manual'}
           {resent && ' · resent on a new connection'}

@@ -8,7 +8,7 @@ import { useApiWrite } from '../../../app/write.ts';
 import { PermissionGuardedButton } from '../../../session/permissions.tsx';
 import { useApi } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { RotateSecretForm } from '../../settings-parts.tsx';
 import { VerificationOutcomeAlert, LabeledValueBlock, LabeledValueGrid } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
@@ -62,10 +62,10 @@ export function EndpointConfigurationPanel({ endpoint }: { readonly endpoint: We
             </LabeledValueBlock>
             <LabeledValueBlock label="Max concurrency">{max_concurrency}</LabeledValueBlock>
             <LabeledValueBlock label="Created">
-              <LocalTimeText value={endpoint.created_at} />
+              <UserLocalTimeText value={endpoint.created_at} />
             </LabeledValueBlock>
             <LabeledValueBlock label="Updated">
-              <LocalTimeText value={endpoint.updated_at} />
+              <UserLocalTimeText value={endpoint.updated_at} />
             </LabeledValueBlock>
           </LabeledValueGrid>
         </Stack>
@@ -251,12 +251,12 @@ function EndpointSecretsSection({ endpoint }: { readonly endpoint: WebhookEndpoi
   );
 }
 
-interface EndpointSecretsProps {
+interface EndpointSecretDialogContentProps {
   readonly id: string;
   readonly onClose: () => void;
 }
 
-function RotateEndpointSecretForm({ id, onClose }: EndpointSecretsProps) {
+function RotateEndpointSecretForm({ id, onClose }: EndpointSecretDialogContentProps) {
   const client = useApi();
   return (
     <RotateSecretForm
@@ -274,7 +274,7 @@ function RotateEndpointSecretForm({ id, onClose }: EndpointSecretsProps) {
   );
 }
 
-function RevealEndpointSecretPanel({ id, onClose }: EndpointSecretsProps) {
+function RevealEndpointSecretPanel({ id, onClose }: EndpointSecretDialogContentProps) {
   const client = useApi();
   const reveal = useApiWrite({ write: () => client.webhookEndpoints.revealSecret(id) });
   if (reveal.isSuccess) {
@@ -286,7 +286,7 @@ function RevealEndpointSecretPanel({ id, onClose }: EndpointSecretsProps) {
           <Stack key={previous.secret} gap={2}>
             <OneTimeSecret label="Previous secret" secret={previous.secret} />
             <Text size="xs" c="dimmed">
-              Valid until <LocalTimeText value={previous.expires_at} />.
+              Valid until <UserLocalTimeText value={previous.expires_at} />.
             </Text>
           </Stack>
         ))}

@@ -7,7 +7,7 @@ import {
   toEndpointRequestBody,
   toEndpointPatch,
   addOrRemoveEventTypes,
-  toggleAllStandardEventTypes,
+  toggleFutureStandardEventTypes,
   describeSubscribedEventTypes,
   validateEndpointForm,
   isSubscribedTo,
@@ -133,9 +133,9 @@ describe('event type choice', () => {
     });
 
     it('contains the same types with `*` and with all standard types', () => {
-      const named = toggleAllStandardEventTypes(['*', 'exception.updated'], false);
+      const named = toggleFutureStandardEventTypes(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
-      expect(toggleAllStandardEventTypes(named, true)).toEqual(['*', 'exception.updated']);
+      expect(toggleFutureStandardEventTypes(named, true)).toEqual(['*', 'exception.updated']);
     });
 
     it.each([

@@ -171,7 +171,7 @@ export function addOrRemoveEventTypes(
  * If chosen, subscribes to `*`, which includes future standard types. Otherwise lists the current standard types one by
  * one.
  */
-export function toggleAllStandardEventTypes(subscription: Subscription, chosen: boolean): Subscription {
+export function toggleFutureStandardEventTypes(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }

@@ -32,7 +32,7 @@ import {
   PAYLOAD_FORM_LABELS,
   type Subscription,
   addOrRemoveEventTypes,
-  toggleAllStandardEventTypes,
+  toggleFutureStandardEventTypes,
   validateEndpointForm,
   isSubscribedTo,
 } from './endpoint-fields.ts';
@@ -128,7 +128,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
           label="All standard types"
           description="This choice includes event types that later releases add."
           checked={all}
-          onChange={(event) => onChange(toggleAllStandardEventTypes(value, event.currentTarget.checked))}
+          onChange={(event) => onChange(toggleFutureStandardEventTypes(value, event.currentTarget.checked))}
         />
         <TextInput
           aria-label="Search event types"

@@ -15,10 +15,10 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense } from 'react';
-import { createLazyComponent } from '../../../app/lazy.tsx';
+import { createLazyComponentWithImportRetry } from '../../../app/lazy.tsx';
 import { LinkAnchor, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { LabeledValueBlock, LabeledValueGrid, KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { endpointStatsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOW_OPTIONS, type StatsWindow } from '../webhook-search.ts';
@@ -34,7 +34,7 @@ import {
 } from './stats-series.ts';
 
 /** The code of the setup steps is loaded on demand, because each endpoint needs them only once. */
-const LazyEndpointSetup = createLazyComponent(async () => ({
+const LazyEndpointSetup = createLazyComponentWithImportRetry(async () => ({
   default: (await import('./endpoint-setup.tsx')).EndpointSetupPanel,
 }));
 
@@ -61,7 +61,7 @@ export function EndpointOverviewPanel({ endpoint, window, onWindow }: EndpointOv
 }
 
 /** The code of the chart is loaded on demand, because the chart library recharts is large. */
-const LazyStatsChart = createLazyComponent(() => import('./stats-chart.tsx'));
+const LazyStatsChart = createLazyComponentWithImportRetry(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
   readonly endpoint: WebhookEndpoint;
@@ -116,10 +116,10 @@ function EndpointStatsSummaryPanel({ stats, window }: { readonly stats: Endpoint
           {waiting.is_at_least ? `${waiting.count} or more` : waiting.count}
         </LabeledValueBlock>
         <LabeledValueBlock label="Last success">
-          <LocalTimeText value={stats.last_success_at} />
+          <UserLocalTimeText value={stats.last_success_at} />
         </LabeledValueBlock>
         <LabeledValueBlock label="Last failure">
-          <LocalTimeText value={failed?.at ?? null} />
+          <UserLocalTimeText value={failed?.at ?? null} />
           {failed !== null && (
             <Text size="xs" c="dimmed">
               {getFailureReasonLabel(failed.code)}
@@ -184,7 +184,7 @@ function AttemptCountsTable({ columns }: { readonly columns: readonly AttemptCou
               {busy.map(({ at, succeeded, failed, deadLettered, p50, p95 }) => (
                 <Table.Tr key={at}>
                   <Table.Td>
-                    <LocalTimeText value={at} />
+                    <UserLocalTimeText value={at} />
                   </Table.Td>
                   <Table.Td>{succeeded}</Table.Td>
                   <Table.Td>{failed}</Table.Td>

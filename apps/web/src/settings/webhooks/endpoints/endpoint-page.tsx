@@ -17,8 +17,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { CopyTextFunctionProvider } from '../../../app/copy.tsx';
-import { createLazyComponent } from '../../../app/lazy.tsx';
+import { CopyTextRenderPropWrapper } from '../../../app/copy.tsx';
+import { createLazyComponentWithImportRetry } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useApiWrite } from '../../../app/write.ts';
@@ -29,13 +29,13 @@ import type { EndpointPageUrlParameters, EndpointTab } from '../webhook-search.t
 import { EndpointOverviewPanel } from './endpoint-overview.tsx';
 
 // The code of a tab is loaded when the user opens the tab.
-const LazyDeliveryList = createLazyComponent(async () => ({
+const LazyDeliveryList = createLazyComponentWithImportRetry(async () => ({
   default: (await import('../deliveries/deliveries-page.tsx')).DeliveryList,
 }));
-const LazyReplayList = createLazyComponent(async () => ({
+const LazyReplayList = createLazyComponentWithImportRetry(async () => ({
   default: (await import('../replays/replays-page.tsx')).ReplayList,
 }));
-const LazyEndpointConfiguration = createLazyComponent(async () => ({
+const LazyEndpointConfiguration = createLazyComponentWithImportRetry(async () => ({
   default: (await import('./endpoint-configuration.tsx')).EndpointConfigurationPanel,
 }));
 
@@ -75,13 +75,13 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         about={
           <Group gap="xs">
             {description !== null && <Text size="sm">{url}</Text>}
-            <CopyTextFunctionProvider value={id}>
+            <CopyTextRenderPropWrapper value={id}>
               {({ copied, copy }) => (
                 <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
-            </CopyTextFunctionProvider>
+            </CopyTextRenderPropWrapper>
           </Group>
         }
         actions={<EndpointActions endpoint={endpoint} />}
@@ -94,7 +94,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Suspense fallback={<TabLoadingSkeleton />}>
+        <Suspense fallback={<TabLoadingIndicator />}>
           <Tabs.Panel value="overview" pt="md">
             <EndpointOverviewPanel
               endpoint={endpoint}
@@ -121,7 +121,7 @@ function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   );
 }
 
-function TabLoadingSkeleton() {
+function TabLoadingIndicator() {
   return (
     <Center p="xl">
       <Loader role="status" aria-label="Loading this section" />
@@ -129,10 +129,10 @@ function TabLoadingSkeleton() {
   );
 }
 
-const LazySendTestEventForm = createLazyComponent(async () => ({
+const LazySendTestEventForm = createLazyComponentWithImportRetry(async () => ({
   default: (await import('./send-test.tsx')).SendTestEventForm,
 }));
-const LazyCreateReplayForm = createLazyComponent(async () => ({
+const LazyCreateReplayForm = createLazyComponentWithImportRetry(async () => ({
   default: (await import('../replays/create-replay.tsx')).CreateReplayForm,
 }));
 

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { LinkAnchor, LinkButton, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { EndpointStatusBadge, StatusBadge } from '../webhook-parts.tsx';
 import { endpointsQuery, endpointStatsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
@@ -127,7 +127,7 @@ function EndpointHealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint 
       </Table.Td>
       <Table.Td>{is_at_least ? `${count} or more` : count}</Table.Td>
       <Table.Td>
-        <LocalTimeText value={stats.last_success_at} />
+        <UserLocalTimeText value={stats.last_success_at} />
       </Table.Td>
     </>
   );

@@ -23,7 +23,7 @@ export interface AttemptCountsOfChartColumn {
  */
 export function getStatsStart(window: StatsWindow, now: number): string {
   return new Date(
-    getColumnStartMs(window, now) - (getStatsColumnCount(window) - 1) * getChartColumnDurationMs(window),
+    getColumnStartMs(window, now) - (computeChartColumnCountOfWindow(window) - 1) * getChartColumnDurationMs(window),
   ).toISOString();
 }
 
@@ -35,7 +35,7 @@ export function buildStatsChartColumns(
 ): readonly AttemptCountsOfChartColumn[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => getColumnStartMs(window, Date.parse(hour)));
   const first = Date.parse(getStatsStart(window, now));
-  return Array.from({ length: getStatsColumnCount(window) }, (_, index) => {
+  return Array.from({ length: computeChartColumnCountOfWindow(window) }, (_, index) => {
     const at = first + index * getChartColumnDurationMs(window);
     return toStatsChartColumn(at, byColumn.get(at) ?? []);
   });
@@ -85,7 +85,7 @@ export function formatPercent(share: number): string {
 }
 
 const getChartColumnDurationMs = (window: StatsWindow) => STATS_WINDOW_LENGTHS[window].hoursPerColumn * HOUR_MS;
-const getStatsColumnCount = (window: StatsWindow) =>
+const computeChartColumnCountOfWindow = (window: StatsWindow) =>
   STATS_WINDOW_LENGTHS[window].hours / STATS_WINDOW_LENGTHS[window].hoursPerColumn;
 const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getChartColumnDurationMs(window));
 

@@ -5,7 +5,7 @@ import type { AnswerOf, WebhookEndpoint, WebhookReplay } from '@tracking/client'
 import { LinkAnchor, PageHeader, QueryResultPanel } from '../../../app/page.tsx';
 import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
-import { LocalTimeText } from '../../../values/time.tsx';
+import { UserLocalTimeText } from '../../../values/time.tsx';
 import { KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_CACHE_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
 import { REPLAY_STATUS_LABELS, calculateReplayProgressPercentages, describeReplay } from '../webhook-labels.ts';
@@ -111,7 +111,7 @@ function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
                   </Table.Td>
                 )}
                 <Table.Td>
-                  <LocalTimeText value={replay.created_at} />
+                  <UserLocalTimeText value={replay.created_at} />
                 </Table.Td>
                 <Table.Td w={320}>
                   <ReplayProgressPanel replay={replay} />
