@@ -87,7 +87,7 @@ export class ReadModelLifecycle {
   /** Resolves when the queried generation has contained all stored events once. */
   startReadModelLifecycle(): Promise<void> {
     this.runReadModelLifecycleStep();
-    // Metrics are recorded outside of steps, because a step can wait for its store.
+    // Metrics are recorded outside of steps, because a step can wait for the document store.
     // All read models of the process read their pointers at the same times, with one read.
     this.stopTicks = runAtTicks(READ_MODEL_LIFECYCLE_STEP_INTERVAL_MS, () => {
       this.recordLagAndParkedStreamMetrics();

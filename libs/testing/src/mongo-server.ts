@@ -1,6 +1,6 @@
 import type { ProcessSpec } from './managed-process.ts';
 
-/** Milliseconds for which one check of readiness looks for a primary. */
+/** Milliseconds for which a readiness check waits for a primary. */
 const PRIMARY_SELECTION_TIMEOUT_MS = 1_000;
 
 /** The command that starts a MongoDB server. */

@@ -55,7 +55,7 @@ export async function readAllBytes(content: ObjectContent | undefined): Promise<
   return Buffer.concat(parts);
 }
 
-/** A source of bytes that pauses in the middle until it is opened. */
+/** A byte source that pauses halfway until it is released. */
 export class ByteSourcePausedInMiddle {
   readonly reached: Promise<void>;
   open!: () => void;

@@ -10,7 +10,7 @@ const QUOTA_RESET_MS = 61_000;
 const MINUTE_MS = 60_000;
 
 interface TestedRequestQuotaAdapter extends TestedAdapter<RequestQuota> {
-  /** Maximum share of a limit that a process may leave unused; 0 if the process counts alone. */
+  /** Maximum share of a limit that stays unused in each process because processes share it; 0 if there is one process. */
   readonly reservedShare: number;
 }
 

@@ -35,7 +35,7 @@ interface DeliveryStats {
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const MASKED_HEADER_VALUE = '********';
-/** Milliseconds after the first attempt within which an attempt may fail. The retry window is one second longer. */
+/** Milliseconds after the first attempt until which receivers fail attempts. The retry window is one second longer. */
 const FAILURE_TOLERANCE_MS = 2_000;
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
 const RECEIVER_WORK_MS_PER_DELIVERY = 100;

@@ -115,7 +115,7 @@ function listEstimatedAndPlannedMilestonesAhead(milestones: readonly Milestone[]
         (done.code === expected.code ? mayBeAtSamePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
-  // Estimates come before plans, because an estimate replaces the plan of the same event.
+  // Estimates are sorted before planned times, because an estimate replaces the planned time of the same event.
   const byStep = Map.groupBy(
     open.toSorted((a, b) => a.classifier.localeCompare(b.classifier) || b.recorded_at.localeCompare(a.recorded_at)),
     ({ code, location, container_number }) => [code, location, container_number].join(' '),

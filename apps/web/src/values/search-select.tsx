@@ -166,7 +166,7 @@ function useChoicesFromSelectData(data: SelectProps['data']): readonly SelectCho
   );
 }
 
-/** Props of a select field for one option. The search is optional. */
+/** Props of a single-choice select field, with or without a search. */
 export interface OptionallySearchableSelectProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;

@@ -51,7 +51,7 @@ export const XLSB_PARTS: readonly ZipPart[] = [
   { name: 'xl/workbook.bin', content: '\x83\x01\0' },
 ];
 
-/** A PDF without pages. @param between bytes after its beginning */
+/** A PDF without pages. @param between bytes between the header and the rest */
 export const createPdfBytes = (between = ''): Buffer =>
   Buffer.from(
     `%PDF-1.4\n%\xe2\xe3\xcf\xd3\n${between}1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +

@@ -10,7 +10,7 @@ export interface DocumentsHttpDependencies extends HttpDependencies {
    * commands and queries are those of shipments.
    */
   readonly shipments: ShipmentsHttpDependencies['shipments'];
-  /** Read models for the list of documents, with their progress. */
+  /** Read models behind the list of documents, each with the position that it has reached. */
   readonly readModels: ShipmentsHttpDependencies['readModels'];
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;

@@ -192,7 +192,7 @@ const HELD_BYTES_PER_DISCARDED_BODY = 65_536;
 interface DiscardedRequestBody {
   readonly raw: IncomingMessage;
   readonly network: string;
-  /** Time at which the connection is closed, as of `performance.now()`. */
+  /** Time at which the connection is closed, on the clock of `performance.now()`. */
   readonly until: number;
   /** Number of bytes to discard before the connection is closed. */
   bytesLeft: number;

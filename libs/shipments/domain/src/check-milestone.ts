@@ -39,7 +39,7 @@ const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(MILESTONE_REASON_CODES);
 export interface MilestoneInput extends MilestoneDetailValues {
   readonly code: string;
   /**
-   * Time in UTC, normalized, because times are compared as strings. Before the check, it can also be a date, or a local
+   * Time in UTC, normalized, because times are compared as strings. Before validation, it can also be a date, or a local
    * time without an offset. The check derives `occurred_at_precision` from its form.
    */
   readonly occurred_at: TimeOrDay;

@@ -61,7 +61,7 @@ export interface StatusSubject {
 interface ShipmentCancellation {
   /** Revision of the first event that cancels the shipment. */
   readonly since: number;
-  /** The milestone that cancels the shipment; null if only the client cancelled it. */
+  /** The milestone that cancels the shipment; null if only a cancel request did. */
   readonly milestone: TimelineEntry | null;
 }
 

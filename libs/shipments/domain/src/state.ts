@@ -115,7 +115,7 @@ export function isClientValueGivenAfter(
 export interface OriginalEtaSetByClient {
   /** The value; null if the original ETA is the earliest ETA that was reported. */
   readonly value: TimeOrDay | null;
-  /** Time when the client set or reset it; empty if it never did. Earlier reports no longer count. */
+  /** Time when the client set or cleared the value; empty if it never did. Reports from before this time do not count. */
   readonly since: Timestamp;
 }
 export const NO_ORIGINAL_ETA: OriginalEtaSetByClient = { value: null, since: '' };

@@ -72,7 +72,7 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
   return (
     <Stack>
       {isOutdatedVersionError(change.error) && known.version !== member.version && (
-        <Alert color="yellow" role="alert" title="The member has changed">
+        <Alert color="yellow" role="alert" title="Someone else changed this member">
           {`Another administrator changed ${getTeamMemberName(known)}. The current role is ${ROLE_LABELS[known.role]}. Save again to overwrite it.`}
         </Alert>
       )}

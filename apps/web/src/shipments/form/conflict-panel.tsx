@@ -82,7 +82,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Conflict
         )}
         {others.length > 0 && (
           <div>
-            <Text size="sm">Changes of other users, which are kept:</Text>
+            <Text size="sm">Changes made by other users, which are kept:</Text>
             <List size="sm">
               {others.map(({ field, by }) => (
                 <List.Item key={field}>

@@ -113,7 +113,7 @@ export class KafkaGroupMember {
     this.client?.destroyKafkaClient();
   }
 
-  /** Runs one consumer until it ends. @throws the reason why the consumer crashed before it had partitions */
+  /** Runs one consumer until it ends. @throws the error with which the consumer crashed before partitions were assigned to it */
   private async runConsumer(): Promise<void> {
     const client = this.options.createKafkaClient();
     this.client = client;

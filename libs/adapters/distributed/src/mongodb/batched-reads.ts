@@ -22,8 +22,8 @@ export class BatchedReads<T extends Document> {
   private batch: BatchOfDocumentReads<T> | undefined;
 
   /**
-   * @param readMany reads documents in any order, and stops before the document with which they would exceed the bytes,
-   *   if a maximum is given, but not before the first one
+   * @param readMany reads documents in any order. If a maximum size is given, it stops before it would exceed the size,
+   *   but returns at least one document
    */
   constructor(
     private readonly spec: Pick<CollectionSpec, 'shardKey'>,

@@ -41,7 +41,7 @@ export class CollectionOperationRunner {
     );
   }
 
-  /** Runs an operation that has the same effect if it is repeated. */
+  /** Runs an idempotent operation. */
   runRepeatableOperation<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     return this.runOnCollection((documents) => this.repeatUntilAnswered(() => operation(documents)));
   }

@@ -168,7 +168,7 @@ class ArchiveEndReader extends RandomAccessReader {
 /** The last bytes of a stream, in memory of a fixed size. */
 export class LastBytesOfStream {
   private readonly ring: Buffer;
-  /** Number of bytes of the stream so far. */
+  /** Number of bytes passed so far. */
   total = 0;
 
   constructor(size: number) {

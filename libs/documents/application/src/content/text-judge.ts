@@ -32,7 +32,7 @@ export interface StreamingTextChecker {
 
 /**
  * Creates the checker for a text file.
- * @param head the first bytes, which are passed again with the rest
+ * @param head the first bytes. The content that is checked later contains them too
  * @throws UnsupportedDocumentTypeError
  */
 export function createStreamingTextChecker(head: Buffer, hint: DeclaredFileTypeAndName): StreamingTextChecker {

@@ -262,7 +262,7 @@ function listMilestoneLimitErrors({ timeline }: ShipmentState): readonly FieldEr
   const { milestones, milestonesWithSuperseded } = SHIPMENT_LIMITS;
   const superseded = timeline.filter(({ milestone }) => isSupersededEstimate(milestone)).length;
   if (timeline.length - superseded < milestones && timeline.length < milestonesWithSuperseded) return [];
-  const message = `A shipment can have at most ${milestones} milestones, without superseded estimates.`;
+  const message = `A shipment can have at most ${milestones} milestones, not counting superseded estimates.`;
   return [{ param: 'code', code: 'limit_exceeded', message }];
 }
 

@@ -220,7 +220,7 @@ class ExceptionReconciler {
     if (found === undefined || exception.rule === null) return;
     const described = this.toExceptionFieldsOfRule(found);
     const { detail, milestone_id, reason_code } = exception;
-    // The milestone that showed the problem is kept, even if the client has set the same value since.
+    // The exception still names the milestone that revealed the problem, even if the client has set the same time since.
     const showed = described.milestone_id === null && described.detail === detail && { milestone_id, reason_code };
     const current = { ...exception, ...described, ...showed };
     if (isSameJson(current, exception)) return;

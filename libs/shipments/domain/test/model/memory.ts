@@ -44,7 +44,7 @@ interface NumberedClientValue<T> {
   readonly said: number;
 }
 
-/** Numbers of the commands with which the client set the times of a leg. */
+/** Sequence numbers of the commands with which the client set the times of a leg. */
 type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
 /**

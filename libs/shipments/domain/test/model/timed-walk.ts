@@ -18,7 +18,7 @@ export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 /** Called with the shipment whenever exceptions were decided. */
 type Visitor = (scenario: ShipmentScenario, now: Timestamp) => void;
 
-/** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
+/** Runs the steps of a journey, and then a final check. After each step, it checks as the next plan requires. */
 export function runJourneyOverTime(
   journey: TestJourneyWithTimedSteps,
   plans: readonly CheckPlan[],

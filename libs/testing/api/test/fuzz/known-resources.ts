@@ -32,7 +32,7 @@ export class KnownResources {
     );
   }
 
-  /** Returns known paths for a path template of the description. */
+  /** Returns the paths of known resources for a path template of the OpenAPI description. */
   listKnownPathsOfTemplate(template: string): readonly string[] {
     const item = listPathTemplatesOfItems(template).at(-1) ?? template;
     const reached = (this.paths.get(item) ?? []).map((path) => path + template.slice(item.length));

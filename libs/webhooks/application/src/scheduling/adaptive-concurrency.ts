@@ -67,10 +67,10 @@ export interface EndpointConcurrencyState {
 }
 
 /**
- * Limits the concurrent attempts at one URL by its answers: a few to begin with, one more with each success up to the
+ * Adapts the number of concurrent attempts at one URL to its responses: a few to begin with, one more with each success up to the
  * endpoint's limit, and one or two probes while its circuit is open. A hold (429, or 503 with `Retry-After`) stops all
- * attempts until it ends. Times are those of this process, so that a step of the wall clock neither lengthens a hold nor
- * a rest. Only the stored health is in times of the wall clock.
+ * attempts until it ends. Times are monotonic, so that a step of the wall clock changes neither a hold nor the pause
+ * of a recovering endpoint. Only the stored health contains wall-clock times.
  */
 export class AdaptiveConcurrency implements EndpointConcurrencyState {
   private readonly recoveryAfterMs: number;

@@ -147,7 +147,7 @@ export class EndpointAttemptCounter {
     try {
       const stored = await hours.get(hour.id);
       if (stored !== undefined) hour.continueFromStoredCounts(stored);
-      // Request a recount: the owner that left the counts of the hour open may not have counted all stored outcomes.
+      // Request a recount: the former owner stopped before it closed the hour, and may not have counted all outcomes.
       if (stored?.open_in !== undefined) await recounts.requestRecountsOfOpenHours([stored]);
       const written = await hours.upsert(hour.toHourDocument(computeShardOfEndpoint(id)), {
         epoch: { lte: lease.epoch },
