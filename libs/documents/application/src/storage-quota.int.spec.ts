@@ -153,4 +153,15 @@ describe('storage quota', () => {
     now += HOUR_MS;
     await expect(copy()).resolves.toBeDefined();
   });
+
+  it('keeps the reservation of a later upload when an upload ends after its own reservation expired', async () => {
+    const quota = await open();
+    counted = 100;
+    const copy = () => quota.reserveBytesOfPendingUpload(WORKSPACE, 'doc_1', 100, HOUR_MS);
+    const late = await copy();
+    now += HOUR_MS;
+    await copy();
+    await late.deleteStorageReservation();
+    await expect(copy()).rejects.toThrow(StorageQuotaExceededError);
+  });
 });

@@ -140,16 +140,22 @@ export class StorageQuotaLimiter {
     }
   }
 
-  /** Deletes the reservation. If that fails, it ends when it expires. */
-  async deleteStorageReservation({ id }: Pick<UploadReservationDocument, 'id'>): Promise<void> {
-    await this.reservations.delete(id).catch((error: unknown) => {
+  /**
+   * Deletes the reservation, unless it expired and another upload of the same document took its place. If that fails, it
+   * ends when it expires.
+   */
+  async deleteStorageReservation({
+    id,
+    expires_at,
+  }: Pick<UploadReservationDocument, 'id' | 'expires_at'>): Promise<void> {
+    await this.reservations.delete(id, { expires_at }).catch((error: unknown) => {
       this.options.logger.warn({ error: String(error) }, 'reserved storage was not released; it expires later');
     });
   }
 
   /** Deletes the reservation when the read model counts everything up to the position. */
   async deleteCountedStorageReservation(
-    reserved: Pick<UploadReservationDocument, 'id'>,
+    reserved: Pick<UploadReservationDocument, 'id' | 'expires_at'>,
     position: Position,
   ): Promise<void> {
     const isCounted = await this.options.isCounted(position, MAX_WAIT_FOR_DOCUMENT_PROJECTION_MS).catch(() => false);
