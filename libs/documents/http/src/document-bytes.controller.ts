@@ -173,7 +173,8 @@ export class DocumentBytesController {
       const { answer } = await this.storage.runAndDestroyObjectIfRefused(request, object.id, () =>
         this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
       );
-      const unneeded = answer.outcome === 'unchanged' ? object.id : former;
+      // A parallel upload may have replaced the former object, so that this one replaced another object.
+      const unneeded = answer.outcome === 'unchanged' ? object.id : (answer.replaced_object_id ?? former);
       if (unneeded !== null) await this.storage.deleteStoredObjectOrLog(request, unneeded);
     } finally {
       await reservation.deleteStorageReservation();

@@ -74,6 +74,15 @@ it('keeps only the last bytes', async () => {
   });
 });
 
+it('keeps only the last bytes of parallel uploads', async () => {
+  const { id, path } = await calls.requestUpload(shipment);
+  const statuses = await Promise.all([1, 2, 3, 4].map(async () => (await calls.putFileToUploadUrl(path)).status));
+  expect(statuses).toEqual([204, 204, 204, 204]);
+  expect(await calls.countStoredObjects()).toBe(before + 1);
+  expect((await calls.callDocumentApiOperation(id, 'complete')).status).toBe(200);
+  expect((await calls.sendApiGetRequest(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
+});
+
 it('stores and reports nothing again when the same bytes are sent', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.putFileToUploadUrl(path);

@@ -48,6 +48,8 @@ type DocumentOutcome =
 export interface DocumentResult extends CommandResult {
   readonly outcome: DocumentOutcome;
   readonly documentId: string;
+  /** Id of the received object that another one replaced. Not known after the result was rebuilt from events. */
+  readonly replacedObjectId?: string;
 }
 
 /** The answer to every command about one document. */
@@ -56,17 +58,20 @@ export interface DocumentAnswer {
   readonly document: DocumentRecord;
   /** Id of the object with the document's bytes, even if they must be destroyed; null until the bytes are complete. */
   readonly object_id: string | null;
+  /** Id of the object that an upload replaced, so that it is not needed; absent if there is none or it is not known. */
+  readonly replaced_object_id?: string;
   /** Version of the shipment right after the command. */
   readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
 
 export function createAnswerWithDocument(
-  { outcome, documentId }: DocumentResult,
+  { outcome, documentId, replacedObjectId }: DocumentResult,
   after: ShipmentState,
 ): Omit<DocumentAnswer, 'warnings'> {
   const { document, object_id } = findDocumentOrThrow(after, documentId);
-  return { outcome, document, object_id, shipment_version: after.record.version };
+  const replaced = replacedObjectId === undefined ? {} : { replaced_object_id: replacedObjectId };
+  return { outcome, document, object_id, ...replaced, shipment_version: after.record.version };
 }
 
 /** Creates a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */

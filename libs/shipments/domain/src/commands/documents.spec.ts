@@ -133,7 +133,9 @@ describe('a document', () => {
     const { document } = scenario.requestUpload();
     scenario.receiveUpload(document);
     const again = scenario.receiveUpload(document, { id: 'object-2', ...differing }, kept);
-    expect([again.outcome, again.events.length]).toEqual([outcome, outcome === 'unchanged' ? 0 : 1]);
+    const isReplaced = outcome === 'received';
+    expect([again.outcome, again.events.length]).toEqual([outcome, isReplaced ? 1 : 0]);
+    expect(again.replacedObjectId).toBe(isReplaced ? 'object-1' : undefined);
     expect(scenario.state?.documents[0]?.received?.id).toBe(made);
   });
 

@@ -75,7 +75,9 @@ export const receiveUploadCommandHandler: CommandHandler<
       return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const event = { type: 'document.received.v1', data: { document_id, object } } as const;
-    return decideDocumentCommand({ at, outcome: 'received', documentId: document_id }, event, state, context);
+    const replaced = received === null ? {} : { replacedObjectId: received.id };
+    const result = { at, outcome: 'received', documentId: document_id, ...replaced } as const;
+    return decideDocumentCommand(result, event, state, context);
   },
   rebuildResultFromEvents: (events, { document_id }) =>
     findDocumentCommandResult(events, 'document.received.v1', 'received', document_id),
