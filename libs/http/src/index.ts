@@ -157,7 +157,7 @@ export {
   parseBodyAndCollectFaults,
   BODY_IGNORING_PIPE,
   DeclaredBodyFieldsAsJsonPipe,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
 } from './validation/read-body.ts';
 export {
   type DtoClass,

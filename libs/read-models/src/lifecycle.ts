@@ -99,7 +99,7 @@ export class ReadModelLifecycle {
   /** Runs a step now. If a step is already running, another step follows it. */
   runReadModelLifecycleStep(): void {
     this.again = true;
-    this.stepping ??= this.repeatGenerationMaintenanceWhileRequested().finally(() => {
+    this.stepping ??= this.maintainGenerationsUntilNoneRequested().finally(() => {
       this.stepping = undefined;
       if (this.again && !this.stopped) this.runReadModelLifecycleStep();
     });
@@ -119,7 +119,7 @@ export class ReadModelLifecycle {
     for (const projection of this.projections.values()) projection.retryRequestedParkedStreams();
   }
 
-  private async repeatGenerationMaintenanceWhileRequested(): Promise<void> {
+  private async maintainGenerationsUntilNoneRequested(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
       try {

@@ -194,12 +194,12 @@ export class ProjectionProgress {
   }
 
   private hasAllPartitionsLocally(): boolean {
-    return this.getUsedGenerations().every((generation) => this.local.hasProjectedAllSlots(generation));
+    return this.getUsedGenerations().every((generation) => this.local.hasProcessForEverySlot(generation));
   }
 
   /** Returns true if runners in this process or followed processes report the progress of all partitions. */
   private isProgressReported(generations = this.getUsedGenerations()): boolean {
-    return generations.every((generation) => this.local.hasProjectedAllSlots(generation, this.followed));
+    return generations.every((generation) => this.local.hasProcessForEverySlot(generation, this.followed));
   }
 
   /** Returns the queried generation, and the next one if queries wait to switch to it. */

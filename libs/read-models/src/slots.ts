@@ -90,7 +90,7 @@ export class ProcessCountsOfSlots {
   }
 
   /** Returns true if every slot of the generation is projected, here or in the other counts. */
-  hasProjectedAllSlots(generation: number | undefined, others?: ProcessCountsOfSlots): boolean {
+  hasProcessForEverySlot(generation: number | undefined, others?: ProcessCountsOfSlots): boolean {
     const [own, other] = [this, others].map((each) => each?.counts.get(generation ?? 0));
     for (let slot = 0; slot < STREAM_SLOT_COUNT; slot += 1) if (!own?.[slot] && !other?.[slot]) return false;
     return true;

@@ -35,10 +35,10 @@ export class CatchUpSubscription {
 
   start(): void {
     for (const runner of this.runners) runner.start();
-    this.startMeasuringLag();
+    this.startLagMeasurementIfNoneRuns();
     this.stopTicks ??= runAtTicks(this.parts.pollMs ?? POLL_INTERVAL_MS, () => {
       this.retryRequestedParkedStreams();
-      this.startMeasuringLag();
+      this.startLagMeasurementIfNoneRuns();
     });
   }
 
@@ -68,7 +68,7 @@ export class CatchUpSubscription {
     this.retrying ??= this.runRequestedParkedStreamRetries().finally(() => (this.retrying = undefined));
   }
 
-  private startMeasuringLag(): void {
+  private startLagMeasurementIfNoneRuns(): void {
     this.measuring ??= this.measureLag().finally(() => (this.measuring = undefined));
   }
 

@@ -19,7 +19,7 @@ import { isMongoRead, isMongoWrite, type SimulatedReplicaSet } from './simulated
  */
 export type MongoWriteFault = 'refused' | 'answer lost' | 'interrupted';
 
-interface ProxiedConnectionOptions {
+interface MongoProxyConnectionContext {
   readonly client: Socket;
   readonly enginePort: number;
   /** Index of the member to which the client is connected. */
@@ -54,7 +54,7 @@ export class ProxiedMongoConnection {
   private hello: Document = {};
   private lastRequestId = 1_000_000_000;
 
-  constructor(private readonly options: ProxiedConnectionOptions) {
+  constructor(private readonly options: MongoProxyConnectionContext) {
     const { client, enginePort, onClose } = options;
     this.engine = connect({ port: enginePort, host: '127.0.0.1', noDelay: true });
     const commands = new MongoMessageReader();

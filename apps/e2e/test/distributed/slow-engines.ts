@@ -191,7 +191,7 @@ export function declareSlowEngineTests(): void {
   }
 
   /** Checks that all shipments are listed, and that the receiver got an event of each. */
-  async function expectShipmentsListedAndDelivered(ids: readonly string[], name: string): Promise<void> {
+  async function expectShipmentsListedAndWebhooksDelivered(ids: readonly string[], name: string): Promise<void> {
     await eventually(async () => {
       const listed = await listAllItems<Shipment>(tenant.api, '/v1/shipments');
       const found = new Set(listed.map(({ id }) => id));
@@ -224,7 +224,7 @@ export function declareSlowEngineTests(): void {
         setDelay(0);
       }
       const slowMs = elapsed();
-      await expectShipmentsListedAndDelivered(ids, name);
+      await expectShipmentsListedAndWebhooksDelivered(ids, name);
       const refusals = JSON.stringify(Object.fromEntries(codes));
       const silences = replicas().map((replica) => readMetricTotal(replica, 'document_store_silences_total'));
       figures.push(`silences of the document store by replica: ${(await Promise.all(silences)).join(', ')}`);

@@ -6,7 +6,7 @@ import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-v
 import { isMilestoneInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event of the shipment, or an exception that will open. */
-export interface UpcomingShipmentEvent {
+export interface ExpectedShipmentEvent {
   readonly label: string;
   /** Time of the event, ISO 8601. If `isDay` is true, a date in the time zone of the place. */
   readonly at: string;
@@ -27,12 +27,12 @@ interface UpcomingShipmentEventsInput {
   readonly now: number;
 }
 
-interface UpcomingEventTimeBounds extends Pick<UpcomingShipmentEvent, 'at' | 'isDay'> {
+interface UpcomingEventTimeBounds extends Pick<ExpectedShipmentEvent, 'at' | 'isDay'> {
   /** Time in epoch milliseconds after which the event is overdue. */
   readonly endMs: number;
 }
 
-type ExpectedEvent = UpcomingEventTimeBounds & Pick<UpcomingShipmentEvent, 'label' | 'place' | 'container'>;
+type ExpectedEvent = UpcomingEventTimeBounds & Pick<ExpectedShipmentEvent, 'label' | 'place' | 'container'>;
 
 /** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
 export function listUpcomingShipmentEvents({
@@ -41,7 +41,7 @@ export function listUpcomingShipmentEvents({
   explanation,
   zoneOf,
   now,
-}: UpcomingShipmentEventsInput): UpcomingShipmentEvent[] {
+}: UpcomingShipmentEventsInput): ExpectedShipmentEvent[] {
   if (ENDED_SHIPMENT_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
   const pending = listEstimatedAndPlannedMilestonesAhead(milestones).filter(

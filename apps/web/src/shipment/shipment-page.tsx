@@ -29,7 +29,7 @@ import {
   getShipmentTitle,
   useShipmentOfPage,
 } from './shipment-queries.ts';
-import { type UpcomingShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
+import { type ExpectedShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
 
 /** Page of a shipment. It shows a summary and below it one section, which the page URL names. */
 export function ShipmentDetailsPage() {
@@ -286,7 +286,7 @@ function UpcomingEventsList() {
 function NextShipmentEventListItem({
   next: { label, at, isDay, place, container, isOverdue },
 }: {
-  readonly next: UpcomingShipmentEvent;
+  readonly next: ExpectedShipmentEvent;
 }) {
   return (
     <li>

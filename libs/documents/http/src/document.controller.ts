@@ -8,7 +8,7 @@ import {
   formatEtag,
   BODY_IGNORING_PIPE,
   DeclareApiOperation,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
   DeclareErrorResponse,
   InjectRequestBody,
   reportChangeForAudit,
@@ -125,7 +125,7 @@ export class DocumentController {
   @DeclareErrorResponse(409, 'The document is approved, or has no file.')
   async rejectDocument(
     @InjectRequestBody(new RequestBodyValidationPipe(RejectDocumentDto, DocumentWrittenResource))
-    sent: BodyWithWarnings<RejectDocumentDto>,
+    sent: RequestBodyWithWarnings<RejectDocumentDto>,
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -10,7 +10,7 @@ import {
   DeclareApiOperation,
   readListPage,
   PageDto,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
   DeclareErrorResponse,
   RequestError,
   InjectRequestBody,
@@ -66,7 +66,7 @@ export class ShipmentDocumentsController {
   @DeclareErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
   async addDocument(
     @InjectRequestBody(new RequestBodyValidationPipe(AddDocumentDto, DocumentWrittenResource))
-    sent: BodyWithWarnings<AddDocumentDto>,
+    sent: RequestBodyWithWarnings<AddDocumentDto>,
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -103,7 +103,7 @@ export class ShipmentDocumentsController {
   @DeclareErrorResponse(409, 'The document to replace was already replaced.')
   async requestUpload(
     @InjectRequestBody(new RequestBodyValidationPipe(RequestUploadDto, DocumentUploadResource))
-    sent: BodyWithWarnings<RequestUploadDto>,
+    sent: RequestBodyWithWarnings<RequestUploadDto>,
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

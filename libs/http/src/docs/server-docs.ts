@@ -163,7 +163,7 @@ const SERVER_ERROR_CODE_DOCS = {
   ),
   unavailable: createErrorCodeDocs(
     'The database or message broker does not respond. The message says whether the request may have changed something.',
-    'POST /v1/shipments while the database is down',
+    'POST /v1/shipments, sent while the database is down',
     'The event store does not respond. Whether the write took effect is unknown; send it again.',
     'Wait for Retry-After seconds, then send the same request again with the same Idempotency-Key.',
   ),

@@ -100,7 +100,7 @@ export class IdempotencyClaims {
    * {@link storeResponseOfClaim}, {@link releaseIdempotencyClaim} or {@link deleteIdempotencyClaim}.
    * @throws UnavailableError; the command was not begun
    */
-  async takeIdempotencyClaim(request: ClaimedRequest): Promise<TakeResult> {
+  async claimIdempotencyKey(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.createIdempotencyClaim(request);
     // Add the attempt before storing the claim, so that other requests see the claim as in progress.
     this.attemptsInProgress.add(fresh.attempt);

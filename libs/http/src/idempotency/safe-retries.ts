@@ -92,7 +92,7 @@ async function beginIdempotentRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const taking = await parts.claims.takeIdempotencyClaim(readIdempotencyClaimOfRequest(parts, request));
+  const taking = await parts.claims.claimIdempotencyKey(readIdempotencyClaimOfRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;

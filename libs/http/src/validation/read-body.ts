@@ -9,7 +9,7 @@ import type { DtoClass } from './read-dto.ts';
 type Request = Pick<RequestBodyToCheck, 'body' | 'strict'>;
 
 /** The fields set by a body, and a warning for each field that was ignored. */
-export interface BodyWithWarnings<T> {
+export interface RequestBodyWithWarnings<T> {
   readonly value: T;
   readonly warnings: readonly Warning[];
 }
@@ -60,7 +60,7 @@ export function parseBodyAndCollectFaults<T extends object>(
  */
 export class RequestBodyValidationPipe<T extends object> implements PipeTransform<
   RequestBodyToCheck,
-  BodyWithWarnings<T>
+  RequestBodyWithWarnings<T>
 > {
   /**
    * @param answer class of the operation's response
@@ -73,7 +73,7 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
   ) {}
 
   /** @throws RequestError */
-  transform(request: RequestBodyToCheck): BodyWithWarnings<T> {
+  transform(request: RequestBodyToCheck): RequestBodyWithWarnings<T> {
     const {
       value,
       faulty,
@@ -85,7 +85,10 @@ export class RequestBodyValidationPipe<T extends object> implements PipeTransfor
 }
 
 /** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
-export class DeclaredBodyFieldsAsJsonPipe implements PipeTransform<RequestBodyToCheck, BodyWithWarnings<JsonObject>> {
+export class DeclaredBodyFieldsAsJsonPipe implements PipeTransform<
+  RequestBodyToCheck,
+  RequestBodyWithWarnings<JsonObject>
+> {
   private readonly body: RequestBodyValidationPipe<object>;
 
   /** @param answer class of the operation's response */
@@ -94,7 +97,7 @@ export class DeclaredBodyFieldsAsJsonPipe implements PipeTransform<RequestBodyTo
   }
 
   /** @throws RequestError */
-  transform(request: RequestBodyToCheck): BodyWithWarnings<JsonObject> {
+  transform(request: RequestBodyToCheck): RequestBodyWithWarnings<JsonObject> {
     const { value, warnings } = this.body.transform(request);
     return { value: { ...value } as JsonObject, warnings };
   }

@@ -21,7 +21,7 @@ describe('the audit log', () => {
   beforeEach(async () => {
     storage = await openTestStorage();
     names = new Map([['usr_jo', 'Jo']]);
-    log = await AuditLog.openAuditLog(storage.documentStore, async (actors) => {
+    log = await AuditLog.openStoreOfAuditLog(storage.documentStore, async (actors) => {
       return new Map(actors.flatMap(({ id }) => (names.has(id) ? [[id, String(names.get(id))]] : [])));
     });
   });
@@ -145,7 +145,7 @@ describe('the audit log', () => {
         return Object.assign(Object.create(collection) as Collection<T>, { find });
       },
     };
-    const counted = await AuditLog.openAuditLog(counting, () => Promise.resolve(new Map()));
+    const counted = await AuditLog.openStoreOfAuditLog(counting, () => Promise.resolve(new Map()));
     const { items } = await counted.listAuditEntries('wsp_1', { filter: { types }, limit: 10 });
     expect(items.map(({ type }) => type)).toEqual(oldestFirst.toReversed().slice(0, 10));
     expect(read).toBeLessThanOrEqual(2 * 11);

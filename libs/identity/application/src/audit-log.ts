@@ -80,7 +80,7 @@ export class AuditLog {
     private readonly namesOf: NamesOf,
   ) {}
 
-  static async openAuditLog(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
+  static async openStoreOfAuditLog(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
     const documents = await documentStore.collection<AuditDocument>(AUDIT_LOG_COLLECTION_SPEC);
     return new AuditLog(documents, namesOf);
   }

@@ -92,7 +92,7 @@ export class IdentityServices {
       const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getServiceAccountsByIds(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     };
-    const auditLog = await AuditLog.openAuditLog(documentStore, namesOf);
+    const auditLog = await AuditLog.openStoreOfAuditLog(documentStore, namesOf);
     const workspace_id = derivePrefixedId('wsp', DEFAULT_WORKSPACE);
     const firstAdmin = await FirstAdminCreator.openFirstAdminCreator(documentStore, userStore, {
       passwords,

@@ -19,7 +19,7 @@ import {
   getRequestScope,
   reportChangeForAudit,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import { getKeyAccessOfPrincipal } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -69,7 +69,7 @@ export class ApiKeysController {
   @DeclareErrorResponse(404, 'No such service account in this workspace.')
   @DeclareErrorResponse(409, 'The service account is deactivated, or the owner has too many keys.')
   async createKey(
-    @InjectRequestBody(API_KEY_BODY_PIPE) { value, warnings }: BodyWithWarnings<ApiKeyDto>,
+    @InjectRequestBody(API_KEY_BODY_PIPE) { value, warnings }: RequestBodyWithWarnings<ApiKeyDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedApiKeyWithSecret>> {
@@ -141,7 +141,7 @@ export class ApiKeysController {
   async rotateKey(
     @Param('id') id: string,
     @InjectRequestBody(KEY_ROTATION_BODY_PIPE)
-    { value: { grace_seconds }, warnings }: BodyWithWarnings<RotateApiKeyDto>,
+    { value: { grace_seconds }, warnings }: RequestBodyWithWarnings<RotateApiKeyDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedApiKeyWithSecret>> {

@@ -15,7 +15,7 @@ import {
   readListPageByTextPosition,
   DeclareErrorResponse,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply } from 'fastify';
 import type { IdentityHttpDependencies } from './dependencies.ts';
@@ -54,7 +54,8 @@ export class ServiceAccountsController {
     type: ServiceAccountWrittenResource,
   })
   async createServiceAccount(
-    @InjectRequestBody(ACCOUNT_BODY_PIPE) { value: { name, role }, warnings }: BodyWithWarnings<ServiceAccountDto>,
+    @InjectRequestBody(ACCOUNT_BODY_PIPE)
+    { value: { name, role }, warnings }: RequestBodyWithWarnings<ServiceAccountDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -102,7 +103,7 @@ export class ServiceAccountsController {
   async changeServiceAccount(
     @Param('id') id: string,
     @InjectRequestBody(ACCOUNT_CHANGES_BODY_PIPE)
-    { value: changes, warnings }: BodyWithWarnings<ServiceAccountChangesDto>,
+    { value: changes, warnings }: RequestBodyWithWarnings<ServiceAccountChangesDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {

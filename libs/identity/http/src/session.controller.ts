@@ -23,7 +23,7 @@ import {
   DeclareApiOperation,
   PageDto,
   requirePrincipal,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
   readListPageByTextPosition,
   DeclareErrorResponse,
   getRequestScope,
@@ -94,7 +94,7 @@ export class SessionController {
   @DeclareServiceUnavailableOpenApiResponse()
   async signIn(
     @InjectRequestBody(new RequestBodyValidationPipe(SignInDto, SignedInResource))
-    { value, warnings }: BodyWithWarnings<SignInDto>,
+    { value, warnings }: RequestBodyWithWarnings<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
@@ -142,7 +142,7 @@ export class SessionController {
   @RecordInAuditLog('user.changed')
   async changeName(
     @InjectRequestBody(new RequestBodyValidationPipe(OwnNameDto, SignedInResource))
-    { value: { name }, warnings }: BodyWithWarnings<OwnNameDto>,
+    { value: { name }, warnings }: RequestBodyWithWarnings<OwnNameDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
@@ -191,7 +191,7 @@ export class SessionController {
   @RecordInAuditLog('user.password_changed')
   async changePassword(
     @InjectRequestBody(new RequestBodyValidationPipe(PasswordChangeDto, PasswordChangedResource))
-    { value, warnings }: BodyWithWarnings<PasswordChangeDto>,
+    { value, warnings }: RequestBodyWithWarnings<PasswordChangeDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly changed_at: Timestamp }>> {

@@ -14,7 +14,7 @@ import {
   isJsonObject,
   createMergePatchBodyRule,
   DeclareApiOperation,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
   InjectRequestBody,
   reportChangeForAudit,
   WriteResponder,
@@ -71,7 +71,7 @@ export class SettingsController {
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
   @RecordInAuditLog('settings.changed')
   async changeSettings(
-    @InjectRequestBody(SETTINGS_PATCH_PIPE) { value: patch, warnings }: BodyWithWarnings<JsonObject>,
+    @InjectRequestBody(SETTINGS_PATCH_PIPE) { value: patch, warnings }: RequestBodyWithWarnings<JsonObject>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WorkspaceSettingsAndDefaults>> {

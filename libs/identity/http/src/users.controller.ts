@@ -11,7 +11,7 @@ import {
   BODY_IGNORING_PIPE,
   DeclareApiOperation,
   PageDto,
-  type BodyWithWarnings,
+  type RequestBodyWithWarnings,
   readListPageByTextPosition,
   DeclareErrorResponse,
   InjectRequestBody,
@@ -68,7 +68,7 @@ export class UsersController {
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
   async inviteUser(
-    @InjectRequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: BodyWithWarnings<UserDto>,
+    @InjectRequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: RequestBodyWithWarnings<UserDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
@@ -121,7 +121,7 @@ export class UsersController {
   @ApiLastAdminErrorResponse()
   async changeUser(
     @Param('id') id: string,
-    @InjectRequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: BodyWithWarnings<UserChangesDto>,
+    @InjectRequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: RequestBodyWithWarnings<UserChangesDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -195,7 +195,7 @@ export class UsersController {
   async resetPassword(
     @Param('id') id: string,
     @InjectRequestBody(PASSWORD_RESET_BODY_PIPE)
-    { value: { revoke_api_keys }, warnings }: BodyWithWarnings<PasswordResetDto>,
+    { value: { revoke_api_keys }, warnings }: RequestBodyWithWarnings<PasswordResetDto>,
     @InjectIdentityCommand() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Omit<PasswordResetResource, 'warnings'>>> {

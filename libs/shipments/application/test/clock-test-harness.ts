@@ -27,7 +27,7 @@ export class RuleClockTestHarness {
   now = 0;
   /** Monotonic milliseconds, which do not depend on the clock's time. */
   elapsed = 0;
-  /** Duration of a check in milliseconds. */
+  /** Simulated duration of a check, which the test sets, in milliseconds. */
   takes = 0;
   isHeld = true;
   /** True if the work list still shows checked shipments. */

@@ -63,7 +63,7 @@ class RechecksInMemory implements RecheckStore {
 export class RecheckTestHarness {
   /** Monotonic clock in milliseconds. */
   elapsed = 0;
-  /** Duration of a check in milliseconds. */
+  /** Simulated duration of a check, which the test sets, in milliseconds. */
   takes = 0;
   /** Maximum number of concurrent checks so far. */
   most = 0;

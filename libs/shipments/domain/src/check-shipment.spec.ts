@@ -2,7 +2,7 @@ import type { LegFields } from '@tracking/contracts';
 import {
   CONTAINER_A,
   CONTAINER_B,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   createTimeInJanuary2026,
   scenarioPlacesStub,
 } from '../test/scenario.ts';
@@ -146,7 +146,7 @@ describe('errors', () => {
   it('report a repeated container once', () => {
     expect(faults({ container_numbers: ['NOPE', 'nope'] })).toEqual(['container_numbers[0] invalid_container_number']);
     expect(
-      check({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_WITH_WRONG_DIGIT] }).warnings,
+      check({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT, CONTAINER_WITH_WRONG_CHECK_DIGIT] }).warnings,
     ).toHaveLength(1);
   });
 
@@ -158,7 +158,7 @@ describe('errors', () => {
 
 describe('warnings', () => {
   it('report a wrong check digit; strict handling refuses it', () => {
-    const input = { container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] };
+    const input = { container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT] };
     expect(check(input)).toMatchObject({
       errors: [],
       warnings: [{ code: 'invalid_container_number', param: 'container_numbers[1]' }],

@@ -21,7 +21,7 @@ import {
   type ShipmentScenario,
   createShipmentScenario,
   createOceanShipmentScenario,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
 } from '../test/scenario.ts';
 import { explainShipment } from './explanation.ts';
 import type { ShipmentState } from './state.ts';
@@ -486,7 +486,9 @@ const openIn = (scenario: ShipmentScenario) => explained(scenario).exceptions.fi
 
 describe('explains each open exception', () => {
   it('with the reason and the ways to resolve it', () => {
-    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
+    const scenario = createOceanShipmentScenario({
+      container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT],
+    });
     const hold = scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(3), {
       container_number: CONTAINER_A,
     }).milestone;
@@ -524,7 +526,7 @@ describe('explains each open exception', () => {
     expect(exceptions).toContainEqual(
       expect.objectContaining({
         type: 'invalid_container_number',
-        because: `${CONTAINER_WITH_WRONG_DIGIT} has a wrong check digit.`,
+        because: `${CONTAINER_WITH_WRONG_CHECK_DIGIT} has a wrong check digit.`,
         resolved_by: [expect.objectContaining({ by: 'container_taken_off' })],
       }),
     );
@@ -664,7 +666,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
         container_numbers: fc.constantFrom(
           [CONTAINER_A],
           [CONTAINER_A, CONTAINER_B],
-          [CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT],
+          [CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_CHECK_DIGIT],
           [],
         ),
         eta: fc.constantFrom(null, createTimeInJanuary2026(10), createTimeInJanuary2026(12)),

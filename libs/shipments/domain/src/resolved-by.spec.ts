@@ -8,7 +8,7 @@ import {
   expectRemediesResolveException,
   explainOpenExceptions,
 } from '../test/remedies.ts';
-import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type ShipmentScenario, CONTAINER_WITH_WRONG_CHECK_DIGIT } from '../test/scenario.ts';
 import {
   createScenarioWithRule,
   createJanuaryTime,
@@ -220,7 +220,7 @@ const EXAMPLES: readonly Example[] = [
     ['container_taken_off'],
     () =>
       createScenarioWithRule('invalid_container_number', {
-        container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+        container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT],
       }),
   ],
 ];

@@ -56,7 +56,7 @@ type DocumentCommand = Extract<ShipmentCommand, { readonly type: `${string}Docum
 export const CONTAINER_A = 'MSCU1234566';
 export const CONTAINER_B = 'CSQU3054383';
 export const CONTAINER_C = 'TGHU9876542';
-export const CONTAINER_WITH_WRONG_DIGIT = 'MSCU1234567';
+export const CONTAINER_WITH_WRONG_CHECK_DIGIT = 'MSCU1234567';
 
 /** Returns a leg of which only the given fields are set. */
 export function createLegWithOtherFieldsNull(fields: Partial<LegFields>): LegFields {

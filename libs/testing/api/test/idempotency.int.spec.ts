@@ -339,7 +339,7 @@ describe('a POST with an Idempotency-Key', () => {
     const [dead, alive] = [await api.claims(), await api.claims()];
     const request = { scope: ['key_1'], key: randomUUID(), content: '{}', permissions: [] };
     const taken = async (by: IdempotencyClaims) => {
-      const taking = await by.takeIdempotencyClaim(request);
+      const taking = await by.claimIdempotencyKey(request);
       if (taking.kind !== 'taken') throw new Error(`${taking.kind} in place of taken`);
       return taking.claim;
     };
@@ -373,7 +373,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('does not start if its claim cannot be stored', async () => {
     const claims = await api.claims();
-    claims.takeIdempotencyClaim = () => Promise.reject(new UnavailableError('document store', 'away'));
+    claims.claimIdempotencyKey = () => Promise.reject(new UnavailableError('document store', 'away'));
     const by = await api.gateway({ idempotency: claims });
     const head = await api.head();
     const answer = await under(randomUUID(), SHIPMENTS, fields(), { by });

@@ -10,7 +10,7 @@ import {
   DeclareErrorResponse,
   WriteResponder,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
@@ -66,7 +66,7 @@ export class WebhookDeadLettersController {
   @RecordInAuditLog('webhook_dead_letters.replayed')
   async replayDeadLetters(
     @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
-    { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    { value, warnings }: RequestBodyWithWarnings<SelectDeadLettersDto>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
@@ -88,7 +88,7 @@ export class WebhookDeadLettersController {
   @RecordInAuditLog('webhook_dead_letters.discarded')
   async discardDeadLetters(
     @InjectRequestBody(DEAD_LETTERS_BODY_PIPE)
-    { value, warnings }: BodyWithWarnings<SelectDeadLettersDto>,
+    { value, warnings }: RequestBodyWithWarnings<SelectDeadLettersDto>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {

@@ -16,7 +16,7 @@ import {
   reportChangeForAudit,
   WriteResponder,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import type {
   CreatedEndpointWithSecret,
   ActiveSigningSecrets,
@@ -72,7 +72,7 @@ export class WebhookEndpointsController {
   })
   @RecordInAuditLog('webhook_endpoint.created')
   async createEndpoint(
-    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
+    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: RequestBodyWithWarnings<JsonObject>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedEndpointWithSecret>> {
@@ -134,7 +134,7 @@ export class WebhookEndpointsController {
   @RecordInAuditLog('webhook_endpoint.changed')
   async changeEndpoint(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: BodyWithWarnings<JsonObject>,
+    @InjectRequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: RequestBodyWithWarnings<JsonObject>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -252,7 +252,7 @@ export class WebhookEndpointsController {
   @DeclareUnverifiedEndpointResponse()
   async sendTestEvent(
     @Param('id') endpoint_id: string,
-    @InjectRequestBody(TEST_ENDPOINT_BODY_PIPE) { value, warnings }: BodyWithWarnings<TestEndpointDto>,
+    @InjectRequestBody(TEST_ENDPOINT_BODY_PIPE) { value, warnings }: RequestBodyWithWarnings<TestEndpointDto>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
@@ -279,7 +279,7 @@ export class WebhookEndpointsController {
   async rotateSecret(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(SECRET_ROTATION_BODY_PIPE)
-    { value: { expires_in_seconds }, warnings }: BodyWithWarnings<RotateSecretDto>,
+    { value: { expires_in_seconds }, warnings }: RequestBodyWithWarnings<RotateSecretDto>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CreatedEndpointWithSecret>> {

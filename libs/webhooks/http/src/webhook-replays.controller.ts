@@ -15,7 +15,7 @@ import {
   DeclareErrorResponse,
   WriteResponder,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { WebhookReplay, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
@@ -71,7 +71,7 @@ export class WebhookReplaysController {
   async createReplay(
     @Param('id') endpoint_id: string,
     @InjectRequestBody(REPLAY_FILTER_BODY_PIPE)
-    { value, warnings }: BodyWithWarnings<ReplayFilterDto>,
+    { value, warnings }: RequestBodyWithWarnings<ReplayFilterDto>,
     @InjectWebhookCommandOfRequest() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {

@@ -19,10 +19,11 @@ export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
     queryFn: ({ signal }) => getApiClient(environment).settings.get({ signal }),
-    refetchInterval: ({ state }) => (isRecheckRunning(state.data?.recheck) ? RECHECK_POLL_INTERVAL_MS : false),
+    refetchInterval: ({ state }) =>
+      isShipmentRecheckUnfinished(state.data?.recheck) ? RECHECK_POLL_INTERVAL_MS : false,
   });
 
-function isRecheckRunning(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
+function isShipmentRecheckUnfinished(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
   return recheck != null && recheck.state !== 'done';
 }
 

@@ -2,15 +2,15 @@ import { Kbd, Modal, Table } from '@mantine/core';
 import { Fragment } from 'react';
 
 const KEYBOARD_SHORTCUTS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
-  { keys: ['J', '↓'], does: 'Next shipment' },
-  { keys: ['K', '↑'], does: 'Previous shipment' },
-  { keys: ['Page Down', 'Page Up'], does: 'Next or previous page of rows' },
-  { keys: ['Home', 'End'], does: 'First or last loaded shipment' },
+  { keys: ['J', '↓'], does: 'Go to the next shipment' },
+  { keys: ['K', '↑'], does: 'Go to the previous shipment' },
+  { keys: ['Page Down', 'Page Up'], does: 'Go to the next or previous page of rows' },
+  { keys: ['Home', 'End'], does: 'Go to the first or last loaded shipment' },
   { keys: ['Enter'], does: 'Open the shipment' },
   { keys: ['X'], does: 'Select or deselect the shipment' },
   { keys: ['Shift J', 'Shift K'], does: 'Extend the selection' },
   { keys: ['Esc'], does: 'Clear the selection' },
-  { keys: ['/'], does: 'Search shipments' },
+  { keys: ['/'], does: 'Go to the search field' },
   { keys: ['?'], does: 'Show keyboard shortcuts' },
 ];
 

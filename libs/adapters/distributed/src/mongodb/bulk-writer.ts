@@ -53,7 +53,7 @@ export class BulkWriter<T extends Document> {
         replacement: toStoredDocument(document),
       },
     }));
-    const areAllReplaced = await this.access.runRepeatableOperation((documents) =>
+    const areAllReplaced = await this.access.runIdempotentOperation((documents) =>
       documents.bulkWrite(models, { ordered: false }).then(
         ({ matchedCount }) => matchedCount === models.length,
         (error: unknown) => listRefusedWrites(error).length === 0,
@@ -108,7 +108,7 @@ export class BulkWriter<T extends Document> {
    */
   private async writeUnordered(batch: readonly BulkWrite<T>[], attempt: number): Promise<string | undefined> {
     const models = batch.map(({ model }) => model);
-    const refused = await this.access.runRepeatableOperation((documents) =>
+    const refused = await this.access.runIdempotentOperation((documents) =>
       documents.bulkWrite(models, { ordered: false }).then(() => [], listRefusedWrites),
     );
     let refusedBy = refused.find(({ index }) => index !== undefined && index !== ID_INDEX_NAME)?.index;

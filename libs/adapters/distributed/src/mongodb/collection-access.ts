@@ -42,7 +42,7 @@ export class CollectionOperationRunner {
   }
 
   /** Runs an idempotent operation. */
-  runRepeatableOperation<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
+  runIdempotentOperation<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     return this.runOnCollection((documents) => this.repeatUntilAnswered(() => operation(documents)));
   }
 

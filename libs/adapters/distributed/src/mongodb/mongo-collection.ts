@@ -83,7 +83,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   async count(filter: Filter, { atMost: limit, index, shards = {} }: CountOptions = {}): Promise<number> {
     if ((limit !== undefined && limit <= 0) || isUnsatisfiableFilter(filter)) return 0;
     const options = { ...this.createIndexHintOptions(index), ...(limit === undefined ? {} : { limit }) };
-    return this.access.runRepeatableOperation((documents) =>
+    return this.access.runIdempotentOperation((documents) =>
       documents.countDocuments(toMongoQuery(this.spec, { filter, shards }), options),
     );
   }
@@ -95,7 +95,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       { $group: { _id: null, sum: { $sum: `$${toMongoFieldName(field)}` } } },
     ];
     const options = this.createIndexHintOptions(index);
-    const [found] = await this.access.runRepeatableOperation((documents) =>
+    const [found] = await this.access.runIdempotentOperation((documents) =>
       documents.aggregate<{ sum: number }>(stages, options).toArray(),
     );
     return found?.sum ?? 0;
@@ -114,7 +114,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       limit: 1,
       projection,
     };
-    const [last] = await this.access.runRepeatableOperation((documents) => documents.find(range, edge).toArray());
+    const [last] = await this.access.runIdempotentOperation((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
       sort.fields.map((field) => row[toMongoFieldName(field)] ?? null);
     const within = createScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
@@ -229,7 +229,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   ) {
     // The query requests one document more than it may return, so that the first response of the server is complete.
     const options = { ...this.createIndexHintOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
-    return this.access.runRepeatableOperation((documents) =>
+    return this.access.runIdempotentOperation((documents) =>
       readDocumentsWithinBytes(documents.find(condition, options), maxBytes),
     );
   }

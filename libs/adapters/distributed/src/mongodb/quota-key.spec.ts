@@ -2,7 +2,7 @@ import type { Collection } from '@tracking/ports';
 import {
   addToCountOfGivenSecond,
   createEmptySecondCounts,
-  findSecondBelowRequestLimit,
+  findNextSecondBelowRequestLimit,
   advanceSlidingMinute,
   KeyQuotaReserver,
   type QuotaRecord,
@@ -27,11 +27,11 @@ describe('a sliding minute', () => {
       T + 20,
       3,
     );
-    expect(findSecondBelowRequestLimit(minute, 8)).toBeUndefined();
-    expect(findSecondBelowRequestLimit(minute, 7)).toBe(T + 61);
-    expect(findSecondBelowRequestLimit(minute, 3)).toBe(T + 61);
-    expect(findSecondBelowRequestLimit(minute, 2)).toBe(T + 81);
-    expect(findSecondBelowRequestLimit(minute, 0)).toBe(T + 81);
+    expect(findNextSecondBelowRequestLimit(minute, 8)).toBeUndefined();
+    expect(findNextSecondBelowRequestLimit(minute, 7)).toBe(T + 61);
+    expect(findNextSecondBelowRequestLimit(minute, 3)).toBe(T + 61);
+    expect(findNextSecondBelowRequestLimit(minute, 2)).toBe(T + 81);
+    expect(findNextSecondBelowRequestLimit(minute, 0)).toBe(T + 81);
   });
 
   it('does not change for a clock slightly behind', () => {
@@ -49,7 +49,7 @@ describe('a sliding minute', () => {
       T - 300,
     );
     expect(sumMinuteCounts(minute)).toBe(6);
-    expect(findSecondBelowRequestLimit(minute, 0)).toBe(T - 300 + 61);
+    expect(findNextSecondBelowRequestLimit(minute, 0)).toBe(T - 300 + 61);
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
@@ -155,7 +155,7 @@ describe('a key whose record takes a while to write', () => {
     const { newest, counts } = stored ?? createEmptySecondCounts(0);
     expect(newest).toBe(Math.floor(now / 1_000));
     expect(sumMinuteCounts({ newest, counts })).toBe(1);
-    expect(findSecondBelowRequestLimit({ newest, counts }, 0)).toBe(newest + 61);
+    expect(findNextSecondBelowRequestLimit({ newest, counts }, 0)).toBe(newest + 61);
   });
 
   it('reads the record before it writes if two processes take turns, so that writes do not conflict', async () => {

@@ -265,12 +265,12 @@ export class KeyQuotaReserver {
 
   private createQuotaDecision(limit: number, admitted: boolean): QuotaDecision {
     const now = this.clock().getTime() / 1_000;
-    const next = findSecondBelowRequestLimit(this.minute, limit - 1) ?? now;
+    const next = findNextSecondBelowRequestLimit(this.minute, limit - 1) ?? now;
     return {
       admitted,
       limit,
       remaining: Math.max(0, limit - sumMinuteCounts(this.minute) + this.spare),
-      resetAt: findSecondBelowRequestLimit(this.minute, 0) ?? Math.floor(now),
+      resetAt: findNextSecondBelowRequestLimit(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
   }
@@ -320,7 +320,7 @@ export function addToCountOfGivenSecond(minute: SlidingMinuteCounts, second: num
 /**
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
-export function findSecondBelowRequestLimit(minute: SlidingMinuteCounts, most: number): number | undefined {
+export function findNextSecondBelowRequestLimit(minute: SlidingMinuteCounts, most: number): number | undefined {
   let left = sumMinuteCounts(minute);
   for (let second = minute.newest - ONE_SECOND_BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
     left -=

@@ -2,7 +2,7 @@ import { DomainError, type ExpectedVersions, PreconditionFailedError } from '@tr
 import {
   SHIPMENT_ID,
   type ShipmentScenario,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   createDecideContext,
   createTimeInJanuary2026,
   createDocumentInput,
@@ -20,7 +20,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: ShipmentScenario) =
   PatchContainer: (scenario) => ({
     ...about(scenario),
     type: 'PatchContainer',
-    number: CONTAINER_WITH_WRONG_DIGIT,
+    number: CONTAINER_WITH_WRONG_CHECK_DIGIT,
     patch: { seal_number: 'S-1' },
   }),
   RecordMilestone: (scenario) => ({
@@ -92,7 +92,7 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 
 /** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
-  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
   scenario.postMilestoneInScenario('booking_confirmed', createTimeInJanuary2026(1), { classifier: 'planned' });
   scenario.receiveUpload(scenario.requestUpload().document);
   scenario.addDocument();
@@ -157,7 +157,7 @@ test.each<[CommandType, object]>([
   ['RejectDocument', { document_id: 'doc_none' }],
   ['DeleteDocument', { document_id: 'doc_none' }],
 ])('%s does not find a missing part, regardless of the expected version', (type, target) => {
-  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
   for (const expected_versions of [undefined, [2], 'any', 'none'] as const) {
     const command = { ...COMMANDS[type](scenario), ...target, ...(expected_versions && { expected_versions }) };
     expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(

@@ -2,7 +2,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   findDataOfDecidedEvent,
   createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
@@ -89,14 +89,14 @@ describe('a merge patch', () => {
     const error = captureRefusal(() => scenario.patchShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
     const { warnings } = scenario.patchShipment({
-      container_numbers: [CONTAINER_WITH_WRONG_DIGIT],
+      container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT],
       etd: createTimeInJanuary2026(9),
       eta: createTimeInJanuary2026(8),
     });
     expect(warnings.map(({ code }) => code)).toEqual(['invalid_container_number', 'eta_before_etd']);
     expect(
       captureRefusal(() =>
-        scenario.patchShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+        scenario.patchShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] }, { strict: true }),
       ).code,
     ).toBe('validation_failed');
   });

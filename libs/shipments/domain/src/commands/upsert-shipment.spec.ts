@@ -3,7 +3,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   findDataOfDecidedEvent,
   createLegWithOtherFieldsNull,
   createTimeInJanuary2026,
@@ -532,21 +532,24 @@ describe('a time of a leg counts as a change only when it differs from what the 
 describe('warnings', () => {
   it('report a wrong check digit, and an exception opens', () => {
     const scenario = new ShipmentScenario();
-    const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
     expect(getTypesOfDecidedEvents(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
-    expect(scenario.getContainer(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
+    expect(scenario.getContainer(CONTAINER_WITH_WRONG_CHECK_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
   it('become errors under strict handling', () => {
     const error = captureRefusal(() =>
-      new ShipmentScenario().upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+      new ShipmentScenario().upsertShipment(
+        { container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] },
+        { strict: true },
+      ),
     );
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
     const scenario = createShipmentScenario();
     captureRefusal(() =>
-      scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+      scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] }, { strict: true }),
     );
     expect(scenario.events).toHaveLength(1);
   });

@@ -4,7 +4,7 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   ShipmentScenario,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   findDataOfDecidedEvent,
   createTimeInJanuary2026,
   SAMPLE_DECISION_INPUTS,
@@ -525,11 +525,11 @@ describe('milestone_conflict', () => {
 
 describe('cancelling', () => {
   it('resolves open exceptions as shipment_cancelled', () => {
-    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(20));
     scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(21));
     expect(scenario.exceptions).toEqual([
-      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved shipment_cancelled`,
+      `invalid_container_number ${CONTAINER_WITH_WRONG_CHECK_DIGIT} resolved shipment_cancelled`,
       'customs_hold resolved shipment_cancelled',
     ]);
     expect(scenario.record.open_exceptions_count).toBe(0);
@@ -540,7 +540,7 @@ describe('cancelling', () => {
     scenario.postMilestoneInScenario('booking_cancelled', createTimeInJanuary2026(3));
     scenario.postMilestoneInScenario('customs_hold', createTimeInJanuary2026(4));
     scenario.postMilestoneInScenario('delivery_attempted', createTimeInJanuary2026(4));
-    scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
   });
 
@@ -735,35 +735,35 @@ describe('movement_after_cancel', () => {
 describe('invalid_container_number', () => {
   it('opens with the shipment or container, with severity low', () => {
     const scenario = new ShipmentScenario();
-    scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     expect(scenario.state?.exceptions).toMatchObject([
       {
         type: 'invalid_container_number',
         severity: 'low',
-        container_number: CONTAINER_WITH_WRONG_DIGIT,
+        container_number: CONTAINER_WITH_WRONG_CHECK_DIGIT,
         milestone_id: null,
       },
     ]);
     const later = createShipmentScenario();
-    later.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    later.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     expect(later.open).toEqual(['invalid_container_number']);
   });
 
   it('does not open again when the data is sent again', () => {
-    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-    expect(scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] })).toMatchObject({
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
+    expect(scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] })).toMatchObject({
       outcome: 'unchanged',
       events: [],
     });
   });
 
   it('resolves when corrected, not when delivered', () => {
-    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const scenario = createShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT] });
     scenario.postMilestoneInScenario('delivered', createTimeInJanuary2026(20));
     expect(scenario.open).toEqual(['invalid_container_number']);
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.exceptions).toEqual([
-      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved auto_cleared`,
+      `invalid_container_number ${CONTAINER_WITH_WRONG_CHECK_DIGIT} resolved auto_cleared`,
     ]);
   });
 
@@ -775,10 +775,10 @@ describe('invalid_container_number', () => {
 
   it('opens for each container', () => {
     const scenario = createShipmentScenario({
-      container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_A, 'MSCU1234568', CONTAINER_C],
+      container_numbers: [CONTAINER_WITH_WRONG_CHECK_DIGIT, CONTAINER_A, 'MSCU1234568', CONTAINER_C],
     });
     expect(scenario.exceptions).toEqual([
-      `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} open`,
+      `invalid_container_number ${CONTAINER_WITH_WRONG_CHECK_DIGIT} open`,
       'invalid_container_number MSCU1234568 open',
     ]);
     expect(scenario.record.open_exceptions_count).toBe(2);

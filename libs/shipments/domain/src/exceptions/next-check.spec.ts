@@ -3,7 +3,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   ShipmentScenario,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   createTimeInJanuary2026,
   getTypesOfDecidedEvents,
 } from '../../test/scenario.ts';
@@ -60,7 +60,7 @@ describe('the next check', () => {
           external_id: 'PO-1',
           mode: 'ocean',
           etd: createJanuaryTime(10),
-          container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+          container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT],
         }),
       () => scenario.upsertShipment({ eta: createJanuaryTime(20), destination_port: 'USLAX' }),
       () =>

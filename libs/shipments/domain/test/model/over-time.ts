@@ -18,7 +18,7 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  CONTAINER_WITH_WRONG_DIGIT,
+  CONTAINER_WITH_WRONG_CHECK_DIGIT,
   createMilestoneInput,
 } from '../scenario.ts';
 import type { Step } from './journeys.ts';
@@ -144,7 +144,7 @@ const PATCHED_FIELD_ARBITRARIES = {
     [CONTAINER_A, CONTAINER_B],
     [CONTAINER_B, CONTAINER_A],
     [CONTAINER_A, CONTAINER_B, CONTAINER_C],
-    [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
+    [CONTAINER_A, CONTAINER_WITH_WRONG_CHECK_DIGIT],
   ),
   legs: legsArbitrary,
   etd: optionalTimeArbitrary,

@@ -12,7 +12,7 @@ import {
   InjectRequestBody,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
-import type { BodyWithWarnings } from '@tracking/http';
+import type { RequestBodyWithWarnings } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PLACES_INJECTION_TOKEN, SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
@@ -56,7 +56,7 @@ export class BulkController {
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
     @InjectRequestBody(new RequestBodyValidationPipe(BulkShipmentsDto, BulkShipmentsWrittenResource))
-    sent: BodyWithWarnings<BulkShipmentsDto>,
+    sent: RequestBodyWithWarnings<BulkShipmentsDto>,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -95,7 +95,7 @@ export class BulkController {
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(
     @InjectRequestBody(new RequestBodyValidationPipe(BulkMilestonesDto, BulkMilestonesWrittenResource))
-    sent: BodyWithWarnings<BulkMilestonesDto>,
+    sent: RequestBodyWithWarnings<BulkMilestonesDto>,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

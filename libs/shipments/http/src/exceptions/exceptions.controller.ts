@@ -18,7 +18,7 @@ import {
   InjectRequestBody,
   WriteResponder,
 } from '@tracking/http';
-import type { BodyWithWarnings, WriteResponse, WrittenResource } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse, WrittenResource } from '@tracking/http';
 import type { ReadModelName, ExceptionListQuery, QueryPage } from '@tracking/read-models';
 import { parseShipmentIdOfPart } from '@tracking/shipments';
 import type { CommandContext, AnswerWithPosition } from '@tracking/shipments';
@@ -127,7 +127,7 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
   async openException(
     @InjectRequestBody(new RequestBodyValidationPipe(OpenExceptionDto, ExceptionWrittenResource))
-    sent: BodyWithWarnings<OpenExceptionDto>,
+    sent: RequestBodyWithWarnings<OpenExceptionDto>,
     @Param('id', SHIPMENT_ID_PIPE) shipment_id: string,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -188,7 +188,7 @@ export class ExceptionsController {
   @DeclareErrorResponse(409, 'The exception is resolved.')
   async acknowledgeException(
     @InjectRequestBody(new RequestBodyValidationPipe(AcknowledgeExceptionDto, ExceptionWrittenResource))
-    sent: BodyWithWarnings<AcknowledgeExceptionDto>,
+    sent: RequestBodyWithWarnings<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -216,7 +216,7 @@ export class ExceptionsController {
   })
   async resolveException(
     @InjectRequestBody(new RequestBodyValidationPipe(ResolveExceptionDto, ExceptionWrittenResource))
-    sent: BodyWithWarnings<ResolveExceptionDto>,
+    sent: RequestBodyWithWarnings<ResolveExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -28,7 +28,7 @@ import {
   WriteResponder,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
-import type { BodyWithWarnings, WriteResponse } from '@tracking/http';
+import type { RequestBodyWithWarnings, WriteResponse } from '@tracking/http';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS_INJECTION_TOKEN } from '../dependencies.ts';
@@ -176,7 +176,7 @@ export class ShipmentsController {
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
     @InjectRequestBody(new RequestBodyValidationPipe(PatchContainerDto, ContainerWrittenResource))
-    sent: BodyWithWarnings<PatchContainerDto>,
+    sent: RequestBodyWithWarnings<PatchContainerDto>,
     @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerPathParameters,
     @InjectCommandContext() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

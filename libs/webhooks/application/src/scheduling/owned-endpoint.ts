@@ -15,7 +15,7 @@ import type { SchedulableEndpoint } from './fair-scheduler.ts';
 import { PendingDeliveryWindow, toPendingDelivery } from './pending-window.ts';
 import type { DeliveriesForRefill, PendingDeliveryReadInProgress, PendingDelivery } from './pending-window.ts';
 import type { ProcessClock } from './steady-time.ts';
-import type { SpareTimePacedEndpoint } from './timing.ts';
+import type { EndpointLimitedToSpareCapacity } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
 const MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT = 64;
@@ -38,7 +38,7 @@ const TIME_OF_NEVER_ATTEMPTED = '1970-01-01T00:00:00.000Z';
  * An endpoint of a shard that this process owns: its {@link EndpointDeliveryState}, its pending deliveries, and their
  * order. Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
-export class OwnedEndpoint implements SchedulableEndpoint, SpareTimePacedEndpoint {
+export class OwnedEndpoint implements SchedulableEndpoint, EndpointLimitedToSpareCapacity {
   readonly state: EndpointDeliveryState;
   private readonly window: PendingDeliveryWindow;
   private idleSince: number | undefined;

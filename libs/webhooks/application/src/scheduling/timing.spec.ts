@@ -3,7 +3,7 @@ import { startSystemTimer } from '../attempts/dispatcher.ts';
 import {
   SPARE_TIME_CHARGED_PER_ATTEMPT_MS,
   DelayQueue,
-  type SpareTimePacedEndpoint,
+  type EndpointLimitedToSpareCapacity,
   SpareTimePacing,
   EventLoopSpareTimeBudget,
 } from './timing.ts';
@@ -197,12 +197,12 @@ describe('pacing', () => {
   });
 
   describe('pacing', () => {
-    const endpoint = (workspace: string, isPaced = true, isFailing = true): SpareTimePacedEndpoint => ({
+    const endpoint = (workspace: string, isPaced = true, isFailing = true): EndpointLimitedToSpareCapacity => ({
       ...{ workspace, isPaced, isFailing },
     });
     /** Admits probes until the time saved at the beginning is spent. */
     const spent = () => {
-      const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
+      const pacing = new SpareTimePacing<EndpointLimitedToSpareCapacity>({ ...time });
       while (pacing.tryReserveSpareTimeForAttempt(endpoint('wsp_0'), { ...time }));
       pacing.removeWaitingEndpoint(endpoint('wsp_0'));
       expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
@@ -214,8 +214,8 @@ describe('pacing', () => {
     });
 
     test('charges a probe twice as much as an attempt, and a replay three times', () => {
-      const count = (admit: (pacing: SpareTimePacing<SpareTimePacedEndpoint>) => boolean) => {
-        const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
+      const count = (admit: (pacing: SpareTimePacing<EndpointLimitedToSpareCapacity>) => boolean) => {
+        const pacing = new SpareTimePacing<EndpointLimitedToSpareCapacity>({ ...time });
         let admitted = 0;
         while (admit(pacing)) admitted += 1;
         return admitted;
@@ -228,7 +228,7 @@ describe('pacing', () => {
     });
 
     test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
-      const pacing = new SpareTimePacing<SpareTimePacedEndpoint>({ ...time });
+      const pacing = new SpareTimePacing<EndpointLimitedToSpareCapacity>({ ...time });
       while (pacing.canReplayTakeTurn(endpoint('wsp_0'), { ...time }));
       for (
         let one = pacing.takeNextWaitingEndpoint(loopWith(6));

@@ -130,7 +130,7 @@ export interface EventLoopTime {
 }
 
 /** An endpoint whose attempts may be delayed until the process has spare time. */
-export interface SpareTimePacedEndpoint {
+export interface EndpointLimitedToSpareCapacity {
   readonly workspace: string;
   /** True if the next attempt is made in spare time only. */
   readonly isPaced: boolean;
@@ -154,7 +154,7 @@ const SPARE_TIME_CHARGED_PER_REPLAY_TURN_MS = 6;
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
  * otherwise later and in turn.
  */
-export class SpareTimePacing<E extends SpareTimePacedEndpoint> {
+export class SpareTimePacing<E extends EndpointLimitedToSpareCapacity> {
   private readonly spare: EventLoopSpareTimeBudget;
   private readonly waiting = new RoundRobin<E>();
 

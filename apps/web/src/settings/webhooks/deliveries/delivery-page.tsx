@@ -58,13 +58,13 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
               </LinkAnchor>
             )}
           </LabeledValueBlock>
-          <LabeledValueBlock label="Created">
+          <LabeledValueBlock label="Created at">
             <UserLocalTimeText value={delivery.created_at} />
           </LabeledValueBlock>
           <LabeledValueBlock label="Next attempt">
             <UserLocalTimeText value={delivery.next_attempt_at} />
           </LabeledValueBlock>
-          <LabeledValueBlock label="Completed">
+          <LabeledValueBlock label="Completed at">
             <UserLocalTimeText value={delivery.completed_at} />
           </LabeledValueBlock>
           <LabeledValueBlock label="Event">{event_id}</LabeledValueBlock>
