@@ -97,6 +97,22 @@ describe('storage quota', () => {
     await expect(reserve(quota, 100)).resolves.toBeDefined();
   });
 
+  it('reserves nothing for an upload of a pending document if the outcome of the reservation is unknown', async () => {
+    let fails = true;
+    const documentStore = withUpsert(async (upsert) => {
+      const isWritten = await upsert();
+      if (fails) throw new UnavailableError('engine', 'silent');
+      return isWritten;
+    });
+    const quota = await open({ documentStore });
+    counted = 100;
+    const copy = () => quota.reserveBytesOfPendingUpload(WORKSPACE, 'doc_1', 100, HOUR_MS);
+    await expect(copy()).rejects.toThrow(UnavailableError);
+    fails = false;
+    await expect(copy()).resolves.toBeDefined();
+    await expect(copy()).rejects.toThrow(StorageQuotaExceededError);
+  });
+
   it('refuses a reservation that waits too long for another of the workspace, and reserves nothing then', async () => {
     const held = Promise.withResolvers<void>();
     let isSlow = false;

@@ -117,7 +117,12 @@ export class StorageQuotaLimiter {
     maxMs: number,
   ): Promise<StorageReservation> {
     const first = { id: documentId, workspace_id: workspaceId, bytes: 0, expires_at: this.toIsoTimeAfterDelay(maxMs) };
-    const isFirst = await this.reservations.upsert(first, { expires_at: { lte: this.toIsoTimeAfterDelay(0) } });
+    const expired = { expires_at: { lte: this.toIsoTimeAfterDelay(0) } };
+    const isFirst = await this.reservations.upsert(first, expired).catch(async (error: unknown) => {
+      // The write may have taken effect. The upload ends here, so nothing else would delete its reservation.
+      await this.deleteStorageReservation(first);
+      throw error;
+    });
     return isFirst ? new StorageReservation(this, first, true) : this.reserveStorageBytes(workspaceId, bytes, maxMs);
   }
 
