@@ -1,19 +1,22 @@
 import type { WorkspaceScope } from '@tracking/contracts';
-import type { Collection } from '@tracking/ports';
-import { createTermsFilter } from './possible-duplicates.ts';
+import type { Collection, DocumentsWithinByteLimit } from '@tracking/ports';
+import { createTermsFilter, MAX_DUPLICATE_SEARCH_READ_BYTES } from './possible-duplicates.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 
 /** Limits of one request. A read that exceeds them is sent alone. */
 const MAX_COMBINED_READS = 10;
 const MAX_COMBINED_TERMS = 100;
+/** Maximum size of the rows of combined reads, in bytes of JSON. Reads whose rows exceed it are sent one by one. */
+const MAX_COMBINED_READ_BYTES = 4 * MAX_DUPLICATE_SEARCH_READ_BYTES;
 /** Maximum milliseconds for which a read waits for an earlier request. */
 const MAX_READ_COMBINING_WAIT_MS = 5;
 
-type ShipmentRows = Pick<Collection<ShipmentReadModelRow>, 'find'>;
+type ShipmentRows = Pick<Collection<ShipmentReadModelRow>, 'findWithinByteLimit'>;
+type FoundRows = DocumentsWithinByteLimit<ShipmentReadModelRow>;
 
 interface WaitingReadByTerms {
   readonly terms: readonly string[];
-  resolve(rows: readonly ShipmentReadModelRow[]): void;
+  resolve(found: FoundRows): void;
   reject(error: unknown): void;
 }
 
@@ -36,16 +39,15 @@ export class ConcurrentTermReadBatcher {
   /** @param limit maximum number of rows of each read */
   constructor(private readonly limit: number) {}
 
-  /** Returns rows that have at least one of the terms, in no particular order. @throws UnavailableError */
-  readRows(
-    rows: ShipmentRows,
-    scope: WorkspaceScope,
-    terms: readonly string[],
-  ): Promise<readonly ShipmentReadModelRow[]> {
+  /**
+   * Returns rows that have at least one of the terms, in no particular order, limited by their number and size.
+   * @throws UnavailableError
+   */
+  readRows(rows: ShipmentRows, scope: WorkspaceScope, terms: readonly string[]): Promise<FoundRows> {
     const key = `${scope.workspace_id}/${scope.environment}`;
     const group = this.groups.get(key) ?? { rows, scope, waiting: [], running: 0, cancelSending: undefined };
     // The group still reads the rows of another generation.
-    if (group.rows !== rows) return rows.find({ filter: createTermsFilter(scope, terms), limit: this.limit });
+    if (group.rows !== rows) return this.readAlone({ rows, scope }, terms);
     this.groups.set(key, group);
     return new Promise((resolve, reject) => {
       group.waiting.push({ terms, resolve, reject });
@@ -78,32 +80,41 @@ export class ConcurrentTermReadBatcher {
     }
   }
 
+  private readAlone(
+    { rows, scope }: Pick<TermReadsOfScope, 'rows' | 'scope'>,
+    terms: readonly string[],
+  ): Promise<FoundRows> {
+    const query = { filter: createTermsFilter(scope, terms), limit: this.limit };
+    return rows.findWithinByteLimit(query, MAX_DUPLICATE_SEARCH_READ_BYTES);
+  }
+
   /** Never rejects. */
-  private async runReadsAsOneQuery(
-    { rows, scope }: TermReadsOfScope,
-    batch: readonly WaitingReadByTerms[],
-  ): Promise<void> {
-    const read = (terms: readonly string[], limit: number) =>
-      rows.find({ filter: createTermsFilter(scope, terms), limit });
+  private async runReadsAsOneQuery(group: TermReadsOfScope, batch: readonly WaitingReadByTerms[]): Promise<void> {
     try {
-      const terms = [...new Set(batch.flatMap((one) => one.terms))];
-      const found = await read(terms, this.limit * batch.length);
-      const isComplete = batch.length === 1 || found.length < this.limit * batch.length;
-      for (const one of batch) {
-        if (!isComplete) read(one.terms, this.limit).then(one.resolve, one.reject);
-        else one.resolve(batch.length === 1 ? found : this.selectRowsWithTerms(found, one));
-      }
+      const found = batch.length === 1 ? undefined : await this.readTogether(group, batch);
+      if (found !== undefined) for (const one of batch) one.resolve(this.selectRowsWithTerms(found, one));
+      // One at a time, because the rows may be large.
+      else for (const one of batch) await this.readAlone(group, one.terms).then(one.resolve, one.reject);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
   }
 
-  private selectRowsWithTerms(
-    found: readonly ShipmentReadModelRow[],
-    { terms }: WaitingReadByTerms,
-  ): readonly ShipmentReadModelRow[] {
+  /** Returns the rows of all reads; undefined if rows of one read may have displaced rows of another. */
+  private async readTogether(
+    { rows, scope }: TermReadsOfScope,
+    batch: readonly WaitingReadByTerms[],
+  ): Promise<readonly ShipmentReadModelRow[] | undefined> {
+    const terms = [...new Set(batch.flatMap((one) => one.terms))];
+    const query = { filter: createTermsFilter(scope, terms), limit: this.limit * batch.length };
+    const { documents, isCut } = await rows.findWithinByteLimit(query, MAX_COMBINED_READ_BYTES);
+    return isCut || documents.length === query.limit ? undefined : documents;
+  }
+
+  private selectRowsWithTerms(found: readonly ShipmentReadModelRow[], { terms }: WaitingReadByTerms): FoundRows {
     const wanted = new Set(terms);
-    return found.filter((row) => row.terms.some((term) => wanted.has(term))).slice(0, this.limit);
+    const own = found.filter((row) => row.terms.some((term) => wanted.has(term)));
+    return { documents: own.slice(0, this.limit), isCut: false };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ShipmentStatus } from '@tracking/contracts';
-import type { Query, IndexScanQuery } from '@tracking/ports';
+import type { DocumentsWithinByteLimit, Query, IndexScanQuery } from '@tracking/ports';
 import { VisitCountingCollection } from '../../test/counted-rows.ts';
 import {
   toTimeOfNthDay,
@@ -36,7 +36,8 @@ async function look(rows: readonly ShipmentReadModelRow[], count: number) {
     scans += 1;
     return counted.scan(query);
   };
-  const readFirstRows = () => Promise.resolve(rows.slice(0, DUPLICATE_SEARCH_FIRST_READ_ROWS));
+  const readFirstRows = () =>
+    Promise.resolve({ documents: rows.slice(0, DUPLICATE_SEARCH_FIRST_READ_ROWS), isCut: false });
   const found = await findPossibleDuplicateShipments(
     { rows: { scan }, version: shipmentsReadModel.version, readFirstRows },
     ACME_LIVE_SCOPE,
@@ -67,6 +68,40 @@ describe('finding possible duplicates of containers used before', () => {
   });
 });
 
+describe('searches for possible duplicates of large shipments', () => {
+  const MIB = 1_048_576;
+  const LARGE_ROWS = Array.from({ length: 60 }, (_, n) => {
+    const row = shipment(n, 'in_transit', [`C${n % 20}`, 'C0']);
+    return { ...row, record: { ...row.record, metadata: { note: 'x'.repeat(0.7 * MIB) } } };
+  });
+  const sizeOf = (found: readonly object[]) => JSON.stringify(found).length;
+
+  it('read a bounded number of bytes at once, and each finds another shipment', async () => {
+    const stored = new VisitCountingCollection<ShipmentReadModelRow>(LARGE_ROWS, shipmentsReadModel.indexes);
+    const sizes: number[] = [];
+    const measure = <T extends { readonly documents: readonly object[] }>(found: T) => {
+      sizes.push(sizeOf(found.documents));
+      return found;
+    };
+    const withIndex = (query: Query) => ({ ...query, index: 'by_term' });
+    const rows = {
+      find: async (query: Query) => measure({ documents: await stored.find(withIndex(query)) }).documents,
+      findWithinByteLimit: async (query: Query, maxBytes: number) =>
+        measure(await stored.findWithinByteLimit(withIndex(query), maxBytes)),
+      scan: async (query: IndexScanQuery) => measure(await stored.scan(query)),
+    };
+    const reads = new ConcurrentTermReadBatcher(DUPLICATE_SEARCH_FIRST_READ_ROWS);
+    const readFirstRows = (terms: readonly string[]) => reads.readRows(rows, ACME_LIVE_SCOPE, terms);
+    const source = { rows, version: shipmentsReadModel.version, readFirstRows };
+    const newest = LARGE_ROWS.slice(40).map(({ record }) => record);
+    const found = await Promise.all(
+      newest.map((record) => findPossibleDuplicateShipments(source, ACME_LIVE_SCOPE, record)),
+    );
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(4.1 * MIB);
+    expect(found.map((others) => others.length > 0)).toEqual(newest.map(() => true));
+  });
+});
+
 describe('combined reads of rows by their terms', () => {
   const LIMIT = 2;
   const TEST = { ...ACME_LIVE_SCOPE, environment: 'test' as const };
@@ -74,16 +109,16 @@ describe('combined reads of rows by their terms', () => {
   let requests: Query[];
   let answers: readonly (readonly ShipmentReadModelRow[])[];
   const rows = {
-    find: (query: Query) => {
+    findWithinByteLimit: (query: Query) => {
       requests.push(query);
-      return Promise.resolve(answers[requests.length - 1] ?? []);
+      return Promise.resolve({ documents: answers[requests.length - 1] ?? [], isCut: false });
     },
   };
+  const getIds = ({ documents }: { readonly documents: readonly ShipmentReadModelRow[] }) =>
+    documents.map(({ id }) => id);
   const readAll = (...terms: readonly (readonly string[])[]) => {
     const reads = new ConcurrentTermReadBatcher(LIMIT);
-    return Promise.all(
-      terms.map(async (each) => (await reads.readRows(rows, ACME_LIVE_SCOPE, each)).map(({ id }) => id).join()),
-    );
+    return Promise.all(terms.map(async (each) => getIds(await reads.readRows(rows, ACME_LIVE_SCOPE, each)).join()));
   };
   beforeEach(() => {
     requests = [];
@@ -123,40 +158,41 @@ describe('combined reads of rows by their terms', () => {
   });
 
   it('fail together, and later ones are not affected', async () => {
-    const failing = { find: () => Promise.reject(new Error('away')) };
+    const failing = { findWithinByteLimit: () => Promise.reject(new Error('away')) };
     const reads = new ConcurrentTermReadBatcher(LIMIT);
     const failed = await Promise.allSettled(['a', 'b'].map((term) => reads.readRows(failing, ACME_LIVE_SCOPE, [term])));
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).toEqual([]);
+    expect(getIds(await reads.readRows(rows, ACME_LIVE_SCOPE, ['a']))).toEqual([]);
   });
 
   it('read the rows of the generation that was asked for', async () => {
-    const pending = Promise.withResolvers<readonly ShipmentReadModelRow[]>();
+    const pending = Promise.withResolvers<DocumentsWithinByteLimit<ShipmentReadModelRow>>();
     const reads = new ConcurrentTermReadBatcher(LIMIT);
-    const former = reads.readRows({ find: () => pending.promise }, ACME_LIVE_SCOPE, ['a']);
+    const former = reads.readRows({ findWithinByteLimit: () => pending.promise }, ACME_LIVE_SCOPE, ['a']);
     answers = [[row('new', 'a')]];
-    expect((await reads.readRows(rows, ACME_LIVE_SCOPE, ['a'])).map(({ id }) => id)).toEqual(['new']);
-    pending.resolve([row('former', 'a')]);
-    expect((await former).map(({ id }) => id)).toEqual(['former']);
+    expect(getIds(await reads.readRows(rows, ACME_LIVE_SCOPE, ['a']))).toEqual(['new']);
+    pending.resolve({ documents: [row('former', 'a')], isCut: false });
+    expect(getIds(await former)).toEqual(['former']);
   });
 
   it('that arrive while a request runs wait for it at most 5 ms', async () => {
-    const pending = Promise.withResolvers<readonly ShipmentReadModelRow[]>();
+    const nothing = { documents: [], isCut: false };
+    const pending = Promise.withResolvers<DocumentsWithinByteLimit<ShipmentReadModelRow>>();
     const sent = Promise.withResolvers<void>();
     const slow = {
-      find: (query: Query) => {
+      findWithinByteLimit: (query: Query) => {
         requests.push(query);
         sent.resolve();
-        return requests.length === 1 ? pending.promise : Promise.resolve([]);
+        return requests.length === 1 ? pending.promise : Promise.resolve(nothing);
       },
     };
     const reads = new ConcurrentTermReadBatcher(LIMIT);
     const first = reads.readRows(slow, ACME_LIVE_SCOPE, ['a']);
     await sent.promise;
     const others = ['b', 'c'].map((term) => reads.readRows(slow, ACME_LIVE_SCOPE, [term]));
-    expect(await Promise.all(others)).toEqual([[], []]);
+    expect(await Promise.all(others)).toEqual([nothing, nothing]);
     expect(requests.map(({ filter }) => filter?.['terms'])).toEqual(['a', { in: ['b', 'c'] }]);
-    pending.resolve([]);
-    expect(await first).toEqual([]);
+    pending.resolve(nothing);
+    expect(await first).toEqual(nothing);
   });
 });

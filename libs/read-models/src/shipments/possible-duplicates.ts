@@ -1,6 +1,6 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
-import type { Collection, Filter } from '@tracking/ports';
+import type { Collection, DocumentsWithinByteLimit, Filter } from '@tracking/ports';
 import { createScopeFilter } from '../read-model.ts';
 import type { ShipmentReadModelRow } from './shipment-rows.ts';
 import { foldReference, INACTIVE_STATUSES, createTermIndexEntry } from './shipment-terms.ts';
@@ -20,6 +20,11 @@ export interface PossibleDuplicate {
 const MAX_POSSIBLE_DUPLICATE_SHIPMENTS = 5;
 /** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
 export const DUPLICATE_SEARCH_FIRST_READ_ROWS = 10;
+/**
+ * Maximum size of the rows of one read, in bytes of JSON. A bulk request searches for the duplicates of many items at
+ * the same time.
+ */
+export const MAX_DUPLICATE_SEARCH_READ_BYTES = 1_048_576;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
 const MAX_VISITED_ROWS_PER_REFERENCE = 200;
 const MAX_ROWS_VISITED_FOR_DUPLICATES = 2_000;
@@ -39,8 +44,11 @@ export function createTermsFilter(scope: WorkspaceScope, terms: readonly string[
 interface DuplicateSearchSource {
   readonly rows: Pick<Collection<ShipmentReadModelRow>, 'scan'>;
   readonly version: number;
-  /** Returns up to {@link DUPLICATE_SEARCH_FIRST_READ_ROWS} rows that have at least one of the terms. */
-  readFirstRows(terms: readonly string[]): Promise<readonly ShipmentReadModelRow[]>;
+  /**
+   * Returns up to {@link DUPLICATE_SEARCH_FIRST_READ_ROWS} rows that have at least one of the terms, of at most
+   * {@link MAX_DUPLICATE_SEARCH_READ_BYTES}.
+   */
+  readFirstRows(terms: readonly string[]): Promise<DocumentsWithinByteLimit<ShipmentReadModelRow>>;
 }
 
 /** Finds a few other active shipments with the same house bill or a common container. */
@@ -55,17 +63,18 @@ export async function findPossibleDuplicateShipments(
     ...container_numbers.map((number) => createTermIndexEntry('container_number', number, version)),
   ];
   if (terms.length === 0) return [];
-  const found = await readFirstRows(terms);
+  const { documents: found, isCut } = await readFirstRows(terms);
   const others = new Map<string, ShipmentReadModelRow>();
   const add = (some: readonly ShipmentReadModelRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);
   };
   // Carriers reuse containers for years, and tests may use one container for all shipments.
-  if (found.length >= DUPLICATE_SEARCH_FIRST_READ_ROWS) {
+  if (isCut || found.length >= DUPLICATE_SEARCH_FIRST_READ_ROWS) {
     const asked = terms.slice(0, MAX_REFERENCES_QUERIED_FOR_DUPLICATES);
     const visit = Math.min(MAX_VISITED_ROWS_PER_REFERENCE, Math.floor(MAX_ROWS_VISITED_FOR_DUPLICATES / asked.length));
+    const filter = (terms: string) => ({ ...createScopeFilter(scope), terms, status: { in: ACTIVE_STATUSES } });
     for (const one of asked)
-      if (others.size < MAX_POSSIBLE_DUPLICATE_SHIPMENTS) add(await findNewestActiveShipment(rows, scope, one, visit));
+      if (others.size < MAX_POSSIBLE_DUPLICATE_SHIPMENTS) add(await findNewestRows(rows, filter(one), id, visit));
   }
   add(found);
   const own = new Set(container_numbers);
@@ -76,19 +85,23 @@ export async function findPossibleDuplicateShipments(
   }));
 }
 
-async function findNewestActiveShipment(
+/** Returns the newest rows. If there are other rows than the own one, at least one of them is returned. */
+async function findNewestRows(
   rows: Pick<Collection<ShipmentReadModelRow>, 'scan'>,
-  scope: WorkspaceScope,
-  one: string,
+  filter: Filter,
+  ownId: string,
   visit: number,
-) {
-  const { documents } = await rows.scan({
+): Promise<readonly ShipmentReadModelRow[]> {
+  const query = {
     index: 'by_term',
-    filter: { ...createScopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },
+    filter,
     sort: { fields: ['created_at', 'id'], descending: true },
     // The limit includes one more row, because the shipment itself may be among the rows.
     limit: MAX_POSSIBLE_DUPLICATE_SHIPMENTS + 1,
     visit,
-  });
-  return documents;
+    maxBytes: MAX_DUPLICATE_SEARCH_READ_BYTES,
+  };
+  const { documents, next, isCut = false } = await rows.scan(query);
+  const isOnlyOwn = documents.every(({ id }) => id === ownId);
+  return isCut && isOnlyOwn && next !== undefined ? (await rows.scan({ ...query, after: next })).documents : documents;
 }
