@@ -175,6 +175,15 @@ describe('settings for writes', () => {
     expect((await there.getCachedSettings(workspace_id)).version).toBe(2);
   });
 
+  it('a repeated change is visible immediately, even if another process made it', async () => {
+    const [here, other] = await Promise.all([replica(), replica()]);
+    expect((await here.getCachedSettings(workspace_id)).version).toBe(1);
+    const change = command('one', SLOWER);
+    await other.changeSettings(change);
+    expect((await here.changeSettings(change)).after.version).toBe(2);
+    expect((await here.getCachedSettings(workspace_id)).version).toBe(2);
+  });
+
   it('the store is read once in three seconds', async () => {
     let reads = 0;
     const settings = await replica(behind(async () => void (reads += 1)));

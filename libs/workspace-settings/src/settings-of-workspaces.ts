@@ -89,7 +89,16 @@ export class WorkspaceSettingsStore {
    * nothing.
    * @throws DomainError `validation_failed` with all invalid fields; PreconditionFailedError; UnavailableError, BusyError
    */
-  changeSettings(command: ChangeWorkspaceSettingsCommand): Promise<SettingsChange> {
+  async changeSettings(command: ChangeWorkspaceSettingsCommand): Promise<SettingsChange> {
+    try {
+      return await this.#writeSettingsChange(command);
+    } finally {
+      // A failed attempt may have stored the change, and a repeat finds it stored.
+      this.#recent.removeCachedLookUp(command.workspace_id);
+    }
+  }
+
+  #writeSettingsChange(command: ChangeWorkspaceSettingsCommand): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
@@ -115,7 +124,6 @@ export class WorkspaceSettingsStore {
         ...PENDING_RECHECK_FIELDS,
       };
       if (!(await this.#writeSettingsIfUnchanged(document, found?.version))) return undefined;
-      this.#recent.removeCachedLookUp(workspace_id);
       return { before: toEffectiveWorkspaceSettings(before), after: toWorkspaceSettings(document) };
     });
   }
