@@ -9,6 +9,7 @@ import {
   UpgradeRecheckRequester,
   DueShipmentChecker,
   EventSourcedShipmentService,
+  createCachedRuleSettingsReader,
   createEventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
@@ -39,9 +40,11 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const leases = shares.getOrCreateLeaseGroup('shipment_jobs');
   const broker = openMessageBrokerOfService(service, config.kafka);
 
-  const settings = await service.retryUntilAvailable(() =>
+  const workspaceSettings = await service.retryUntilAvailable(() =>
     WorkspaceSettingsStore.openWorkspaceSettings({ documentStore }),
   );
+  const { rechecks } = workspaceSettings;
+  const settings = createCachedRuleSettingsReader(workspaceSettings);
   const readModels = await ReadModels.startReadModelsOfProcess({
     eventStore,
     documentStore,
@@ -73,13 +76,13 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     ...following,
     shipments,
     settings,
-    rechecks: settings.rechecks,
+    rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
     afterUpgrade: new UpgradeRecheckRequester({
       upgradeMs: MAX_ROLLING_UPDATE_MS,
       eventStore,
-      rechecks: settings.rechecks,
+      rechecks,
       workspaces: workList,
       readModelsReached: deadlinesReached,
     }),

@@ -27,6 +27,7 @@ import {
   UpgradeRecheckRequester,
   DueShipmentChecker,
   EventSourcedShipmentService,
+  createCachedRuleSettingsReader,
   type ShipmentsService,
 } from '@tracking/shipments';
 import { getSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_BROKER_TOPICS, WebhooksFeature } from '@tracking/webhooks';
@@ -68,13 +69,8 @@ export async function startStandaloneFeatures(
   if (!isPassive) sweeper.startJobRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
   const workspaceSettings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
-  const shipments = new EventSourcedShipmentService({
-    eventStore,
-    places,
-    settings: workspaceSettings,
-    logger,
-    metrics,
-  });
+  const settings = createCachedRuleSettingsReader(workspaceSettings);
+  const shipments = new EventSourcedShipmentService({ eventStore, places, settings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: EVENT_BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.startReadModelsOfProcess({
@@ -91,7 +87,7 @@ export async function startStandaloneFeatures(
   const recheck = new ShipmentRecheckJob({
     ...jobDependencies,
     shipments,
-    settings: workspaceSettings,
+    settings,
     rechecks: workspaceSettings.rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,

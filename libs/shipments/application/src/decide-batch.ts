@@ -256,9 +256,9 @@ function decideCommandWarnings(
 }
 
 /** Reads the rule settings of workspaces. */
-export interface RuleSettingsReader {
+export interface RuleSettingsReader<T extends RuleSettings = RuleSettings> {
   /** Returns settings that are at most 5 seconds old. @throws UnavailableError */
-  getCachedSettings(workspaceId: string): Promise<RuleSettings>;
+  getCachedSettings(workspaceId: string): Promise<T>;
 }
 
 /** Maximum number of workspaces whose settings are cached. The least recently used settings are dropped first. */
@@ -266,14 +266,15 @@ const MAX_CACHED_SETTINGS = 10_000;
 
 /**
  * Caches rule settings. If the settings cannot be read, returns the last known settings, so that shipments can be
- * written while the settings' store is unavailable.
+ * written while the settings' store is unavailable. The shipments service and the re-check job of a process share one
+ * reader, so that no check uses earlier settings than the job has read.
  */
-export function createCachedRuleSettingsReader(
-  reader: RuleSettingsReader,
+export function createCachedRuleSettingsReader<T extends RuleSettings>(
+  reader: RuleSettingsReader<T>,
   atMost = MAX_CACHED_SETTINGS,
-): RuleSettingsReader {
+): RuleSettingsReader<T> {
   // Limited by size, because with `max` the cache would allocate memory for all entries at once.
-  const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
+  const known = new LRUCache<string, T>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {
     async getCachedSettings(workspaceId) {
       try {

@@ -1,4 +1,4 @@
-export type { AnswerWithPosition } from './decide-batch.ts';
+export { type AnswerWithPosition, createCachedRuleSettingsReader } from './decide-batch.ts';
 export { ShipmentRecheckJob, type RecheckJobDependencies } from './clock/recheck-job.ts';
 export {
   RULES_VERSION,

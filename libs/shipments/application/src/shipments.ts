@@ -46,7 +46,7 @@ import {
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { createCachedRuleSettingsReader, type RuleSettingsReader, type AnswerWithPosition } from './decide-batch.ts';
+import type { AnswerWithPosition, RuleSettingsReader } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import { ShipmentStreamReader } from './reads/read-shipments.ts';
 import { type ShipmentCacheLimits, ShipmentCache } from './shipment-cache.ts';
@@ -74,6 +74,7 @@ const DEFAULT_SHIPMENTS_LIMITS: ShipmentServiceLimits = {
 export interface ShipmentsOptions {
   readonly eventStore: EventStore;
   readonly places: DecideContext['places'];
+  /** If it returns the last known settings when they cannot be read, shipments can still be written. */
   readonly settings: RuleSettingsReader;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -92,13 +93,12 @@ export class EventSourcedShipmentService extends ShipmentStreamReader {
   private readonly metrics: CommandMetrics;
 
   constructor(options: ShipmentsOptions) {
-    const settings = createCachedRuleSettingsReader(options.settings);
     const limits = { ...DEFAULT_SHIPMENTS_LIMITS, ...options.limits };
     const metrics = new CommandMetrics(options.metrics);
     const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
-    super({ ...options, settings, cache });
+    super({ ...options, cache });
     this.metrics = metrics;
-    this.writer = new ShipmentCommandExecutor({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
+    this.writer = new ShipmentCommandExecutor({ ...options, cache, conflicts: metrics.conflicts, limits });
     options.metrics.createGauge(
       'commands_pending',
       'Commands accepted but not answered yet.',

@@ -15,7 +15,11 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DiskSpace, DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEventReader, ReadModels } from '@tracking/read-models';
-import { EventSourcedShipmentService, createPublicEventRecreator } from '@tracking/shipments';
+import {
+  EventSourcedShipmentService,
+  createCachedRuleSettingsReader,
+  createPublicEventRecreator,
+} from '@tracking/shipments';
 import { type LogLine, createRecordingLogger } from '@tracking/testing';
 import { SecretBox, WEBHOOK_BROKER_TOPICS, type WebhookSettings, WebhooksFeature } from '@tracking/webhooks';
 import { WorkspaceSettingsStore } from '@tracking/workspace-settings';
@@ -127,8 +131,9 @@ export async function startApi(options: TestApiStartOptions = {}) {
     isSoleProcess: true,
   });
   const workspaceSettings = await WorkspaceSettingsStore.openWorkspaceSettings({ documentStore });
+  const settings = createCachedRuleSettingsReader(workspaceSettings);
   const dependencies = {
-    shipments: new EventSourcedShipmentService({ eventStore, places, settings: workspaceSettings, logger, metrics }),
+    shipments: new EventSourcedShipmentService({ eventStore, places, settings, logger, metrics }),
     readModels,
     identity,
     authenticateKey: (key) => identity.authenticateKey(key),

@@ -60,7 +60,7 @@ export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, '
   readonly unsettledShipments: UnsettledShipmentReader;
   /** Requests re-checks after an upgrade; absent if this process does not request them. */
   readonly afterUpgrade?: Pick<UpgradeRecheckRequester, 'requestRechecksIfUpgraded'>;
-  /** Returns the settings that `shipments` uses in this process. */
+  /** The reader with which `shipments` decides, so that no check uses earlier settings than the job has read. */
   readonly settings: { getCachedSettings(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: LeaseSource;
   readonly clock: Clock;
