@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ACME_LIVE_SCOPE } from '../../test/shipment-events.ts';
+import { ACME_LIVE_SCOPE, OTHER_WORKSPACE } from '../../test/shipment-events.ts';
 import { PublishedEventFeed, type EventLog } from './event-feed.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
@@ -50,6 +50,41 @@ describe('a feed of events', () => {
     first?.stopFollowing();
     second?.stopFollowing();
     await more;
+    feed.endFollowers();
+  });
+
+  it('lets workspaces take turns in catching up', async () => {
+    const unused = () => Promise.reject(new Error('not asked for'));
+    const reads: string[] = [];
+    const finishReads: (() => void)[] = [];
+    const log: EventLog = {
+      handledPosition: () => Promise.resolve(LATE),
+      hasEventsAfter: () => new Promise(() => undefined),
+      areReadModelsAt: () => Promise.resolve(true),
+      positionOfEvent: unused,
+      newestEvent: unused,
+      readRange: async ({ workspace_id }) => {
+        reads.push(workspace_id);
+        await new Promise<void>((resolve) => finishReads.push(resolve));
+        return [];
+      },
+      readRangeOfAllScopes: unused,
+      envelopes: unused,
+    };
+    const feed = new PublishedEventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
+    const scopes = [...Array.from({ length: 40 }, () => ACME_LIVE_SCOPE), OTHER_WORKSPACE];
+    const followers = await Promise.all(scopes.map((scope) => feed.followEvents(scope, {}, 'beginning')));
+    const reading = followers.map((follower) => follower?.readNextEvents());
+    const finishOneRead = async () => {
+      for (let turns = 0; turns < 20; turns += 1) await setImmediate();
+      finishReads.shift()?.();
+    };
+    for (let n = 0; n < scopes.length; n += 1) await finishOneRead();
+    expect(reads).toHaveLength(scopes.length);
+    // The first four reads start at once, and the turn after one more read is that of the other workspace.
+    expect(reads.indexOf(OTHER_WORKSPACE.workspace_id)).toBeLessThanOrEqual(5);
+    for (const follower of followers) follower?.stopFollowing();
+    await Promise.all(reading);
     feed.endFollowers();
   });
 });

@@ -69,7 +69,8 @@ const BYTES_PER_MIB = 1_048_576;
 /**
  * Delivers public events to followers: each event once per follower, in log order, and not before the read models
  * contain it. One reader serves all followers of the process that are up to date. A follower that is further behind
- * than the events in memory reads the log itself until it has caught up; only a few followers do so at the same time.
+ * than the events in memory reads the log itself until it has caught up; only a few followers do so at the same time,
+ * and workspaces take turns.
  */
 export class PublishedEventFeed {
   private readonly recent: RecentEventCache;
@@ -220,7 +221,7 @@ export class PublishedEventFeed {
 
   /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
   private readMissedEvents(scope: WorkspaceScope, filter: FollowedEventFilter, stretch: LogRange) {
-    return this.turns.runWhenSlotIsFree(async () => {
+    return this.turns.runWhenSlotIsFree(scope.workspace_id, async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
       const made = await this.convertRowsToFollowedEvents(rows);
       const upTo = findLastCompletePosition(rows, rows[made.length], stretch);
@@ -279,22 +280,32 @@ function chooseLaterPosition(a: HandledPosition, b: HandledPosition): HandledPos
   return a > b ? a : b;
 }
 
-/** Limits the number of concurrent operations. Waiting operations start in order. */
+/** Limits the number of concurrent operations. Groups take turns; waiting operations of a group start in order. */
 class ConcurrencyLimiter {
-  private readonly waiting: (() => void)[] = [];
+  /** Waiting operations by group. The group whose turn is next is first. */
+  private readonly waiting = new Map<string, (() => void)[]>();
 
   constructor(private free: number) {}
 
-  async runWhenSlotIsFree<T>(work: () => Promise<T>): Promise<T> {
+  async runWhenSlotIsFree<T>(group: string, work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((begin) => this.waiting.push(begin));
+    else await new Promise<void>((begin) => this.waiting.set(group, [...(this.waiting.get(group) ?? []), begin]));
     try {
       return await work();
     } finally {
-      const next = this.waiting.shift();
+      const next = this.takeNextOperation();
       // A released slot goes directly to the first waiting operation, so that a new operation cannot overtake it.
       if (next === undefined) this.free += 1;
       else next();
     }
+  }
+
+  private takeNextOperation(): (() => void) | undefined {
+    const [first] = this.waiting;
+    if (first === undefined) return undefined;
+    const [group, [next, ...others]] = first;
+    this.waiting.delete(group);
+    if (others.length > 0) this.waiting.set(group, others);
+    return next;
   }
 }
