@@ -74,7 +74,7 @@ describe('a feed of events', () => {
     const feed = new PublishedEventFeed(log, { encode: () => LARGE, onFailure: () => undefined });
     const scopes = [...Array.from({ length: 40 }, () => ACME_LIVE_SCOPE), OTHER_WORKSPACE];
     const followers = await Promise.all(scopes.map((scope) => feed.followEvents(scope, {}, 'beginning')));
-    const reading = followers.map((follower) => follower?.readNextEvents());
+    const reading = followers.map(async (follower) => follower?.readNextEvents());
     const finishOneRead = async () => {
       for (let turns = 0; turns < 20; turns += 1) await setImmediate();
       finishReads.shift()?.();
