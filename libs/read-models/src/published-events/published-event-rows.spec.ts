@@ -1,4 +1,7 @@
+import { InProcessLeases } from '@tracking/embedded';
+import type { Query } from '@tracking/ports';
 import { storedEventTypes, upcastStoredShipmentEvent } from '@tracking/shipments-domain';
+import { noMetrics, silentLogger } from '@tracking/testing';
 import {
   ACME_LIVE_SCOPE,
   createSampleDocumentRecord,
@@ -8,7 +11,7 @@ import {
   createNthTestShipmentToken,
 } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
-import { publishedEventsReadModel } from './published-event-rows.ts';
+import { EventSweeper, publishedEventsReadModel } from './published-event-rows.ts';
 
 const stream = `shipment-${createNthTestShipmentToken(1)}`;
 const last = { containers: [] };
@@ -94,4 +97,34 @@ describe('rows of published events', () => {
       'does not begin with a shipment',
     );
   });
+});
+
+it('the sweep of expired events searches no further workspace once the process ends', async () => {
+  const workspaces = Array.from({ length: 20 }, (_, n) => `wsp_${n + 10}`);
+  const searches: unknown[] = [];
+  const swept = Promise.withResolvers<void>();
+  const find = async ({ filter }: Query) => {
+    const { workspace_id } = filter as { readonly workspace_id: string | { readonly gt: string } };
+    if (typeof workspace_id === 'string') {
+      swept.resolve();
+      // Lets the job stop before the sweep of the first workspace ends.
+      await new Promise(setImmediate);
+      return [];
+    }
+    searches.push(workspace_id.gt);
+    return workspaces.filter((id) => id > workspace_id.gt).map((id) => ({ workspace_id: id }));
+  };
+  const { job } = new EventSweeper({
+    active: {
+      openActiveGenerationRows: async () => ({ find, writeMany: async () => undefined }) as never,
+      getRetentionStart: () => '2026-01-01T00:00:00.000Z',
+    },
+    leases: new InProcessLeases(1),
+    logger: silentLogger,
+    metrics: noMetrics,
+  });
+  job.startJobRounds();
+  await swept.promise;
+  await job.stopJobRounds();
+  expect(searches).toEqual(['']);
 });

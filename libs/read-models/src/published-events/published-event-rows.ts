@@ -103,6 +103,7 @@ export class EventSweeper {
       for (const environment of ENVIRONMENTS) {
         await this.deleteOldEventsOfScope(rows, { workspace_id, environment }, before, ending);
       }
+      if (ending.aborted) return;
     }
   }
 

@@ -85,6 +85,7 @@ describe('the sweep of old webhook records', () => {
     const ending = new AbortController();
     const scopes = Array.from({ length: 20 }, (_, n) => `wsp_${n + 10}`);
     const parts: string[] = [];
+    const searches: unknown[] = [];
     const find = ({ filter }: Query) => {
       const { workspace_id } = filter as { readonly workspace_id?: string | { readonly gt: string } };
       if (typeof workspace_id === 'string') {
@@ -92,6 +93,7 @@ describe('the sweep of old webhook records', () => {
         ending.abort();
         return Promise.resolve([]);
       }
+      searches.push(workspace_id);
       const next = scopes.find((scope) => scope > (workspace_id?.gt ?? ''));
       return Promise.resolve(next === undefined ? [] : [{ workspace_id: next }]);
     };
@@ -101,6 +103,7 @@ describe('the sweep of old webhook records', () => {
     await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
     await sweeper.job.stopJobRounds();
     expect(parts).toEqual(['wsp_10']);
+    expect(searches).toHaveLength(1);
   });
 
   test.each<

@@ -111,6 +111,7 @@ export class ExpiredDeliverySweeper {
         for (const [status, before] of kept)
           await this.sweepDeliveryLog({ workspace_id, environment, status }, before, ending);
       }
+      if (ending.aborted) return;
     }
     await this.deleteUnreferencedBodies(ago(Math.max(deliveriesMs, deadLettersMs)), ending);
     await this.removeDeletedEndpointsWithoutDeliveries(ago(deliveriesMs), ending);
