@@ -135,6 +135,18 @@ describe('the clock', () => {
     expect(harness.metrics.getMetricValue('clock_lag_seconds')).toBe(0);
   });
 
+  it('reports no due shipment a minute after its last check, because another process may check them', async () => {
+    const harness = new RuleClockTestHarness(() => away);
+    harness.setDueTimeOfShipment(1, 0);
+    harness.now = 60;
+    await expect(harness.checkDueShipmentsOnce()).rejects.toBe(away);
+    harness.elapsed += 59 * SECOND;
+    expect(harness.metrics.getMetricValue('clock_lag_seconds')).toBe(60);
+    harness.elapsed += SECOND;
+    expect(harness.metrics.getMetricValue('clock_due')).toBe(0);
+    expect(harness.metrics.getMetricValue('clock_lag_seconds')).toBe(0);
+  });
+
   it('continues with the next shipments if others keep writing to one', async () => {
     const busy = new BusyError('shipments', 'other replicas keep writing to this shipment');
     const harness = new RuleClockTestHarness(({ shipment_id }) =>

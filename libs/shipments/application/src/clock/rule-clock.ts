@@ -57,7 +57,7 @@ export class DueShipmentChecker {
     const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
     this.pace = new BackgroundWorkThrottle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.recent = new RecentlyCheckedShipments(elapsed);
-    this.ruleClockMetrics = new RuleClockMetrics(metrics, clock);
+    this.ruleClockMetrics = new RuleClockMetrics(metrics, clock, elapsed);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'clock',
@@ -216,13 +216,25 @@ class RecentlyCheckedShipments {
   }
 }
 
+/**
+ * Milliseconds for which due shipments are reported without a check. After that, another process may have the lease. A
+ * round ends sooner, even while an engine does not respond.
+ */
+const DUE_SHIPMENT_REPORT_DURATION_MS = 60_000;
+
 /** Metrics of the rule clock, in the process that has the clock's lease. */
 class RuleClockMetrics {
   private readonly checks: Counter;
   private readonly looks: Counter;
   private due: readonly DueShipment[] = [];
+  private dueSetAt = 0;
 
-  constructor(metrics: Metrics, clock: Clock) {
+  /** @param elapsed returns monotonic milliseconds */
+  constructor(
+    metrics: Metrics,
+    clock: Clock,
+    private readonly elapsed: () => number,
+  ) {
     this.checks = metrics.createCounter('clock_checks_total', 'Shipments checked because of time, by outcome.', [
       'outcome',
     ]);
@@ -231,14 +243,14 @@ class RuleClockMetrics {
       'clock_due',
       'Due shipments of the last page that are not checked yet.',
       [],
-      () => this.due.length,
+      () => this.getDueShipments().length,
     );
     metrics.createGauge(
       'clock_lag_seconds',
       'Seconds since the oldest unchecked shipment of the last page was due.',
       [],
       () => {
-        const [oldest] = this.due;
+        const [oldest] = this.getDueShipments();
         return oldest === undefined ? 0 : Math.max(0, (clock().getTime() - Date.parse(oldest.due_at)) / 1_000);
       },
     );
@@ -258,5 +270,10 @@ class RuleClockMetrics {
    */
   setDueShipmentsForMetrics(due: readonly DueShipment[]): void {
     this.due = [...due];
+    this.dueSetAt = this.elapsed();
+  }
+
+  private getDueShipments(): readonly DueShipment[] {
+    return this.elapsed() - this.dueSetAt < DUE_SHIPMENT_REPORT_DURATION_MS ? this.due : [];
   }
 }
