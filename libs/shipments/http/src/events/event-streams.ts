@@ -190,7 +190,10 @@ class EventStreamToClient {
       encodeSseReconnectDelay(this.times.retryMs) +
         (this.lastId === undefined ? '' : encodeServerSentEventId(this.lastId)),
     );
-    this.writeEventsToClient().catch(() => this.endEventStream('failed'));
+    // The key may have ended since the request was admitted: the start can wait 5 s for an event of another process.
+    this.recheckClientAdmission(performance.now())
+      .then(() => this.writeEventsToClient())
+      .catch(() => this.endEventStream('failed'));
   }
 
   /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
