@@ -79,9 +79,9 @@ describe('the owner of an incomplete body', () => {
 });
 
 describe('a body that is read as a whole', () => {
-  const read = (payload: PassThrough, headers: object = {}) =>
+  const read = (payload: PassThrough, headers: object = {}, bodyLimit = 5) =>
     new Promise<string>((resolve) => {
-      const request = { headers, routeOptions: { bodyLimit: 5 }, principal: null, ip: '10.0.0.1' };
+      const request = { headers, routeOptions: { bodyLimit }, principal: null, ip: '10.0.0.1' };
       readWholeBody(request as unknown as FastifyRequest, payload, (error, body) =>
         resolve(error?.message ?? String(body)),
       );
@@ -93,6 +93,21 @@ describe('a body that is read as a whole', () => {
     payload.write('ab');
     payload.end('cde');
     expect(await result).toBe('abcde');
+  });
+
+  it('has all bytes in their order, however they are split', async () => {
+    const text = Array.from({ length: 30_000 }, (_, n) => `${n} `).join('');
+    for (const sizes of [[1], [1, 70_000], [40_000, 3], [65_536], [text.length]]) {
+      const payload = new PassThrough();
+      const result = read(payload, {}, text.length);
+      for (let at = 0, n = 0; at < text.length; n += 1) {
+        const size = sizes[n % sizes.length] ?? 1;
+        payload.write(text.slice(at, at + size));
+        at += size;
+      }
+      payload.end();
+      expect((await result) === text).toBe(true);
+    }
   });
 
   it('is refused by its declared length, before any of it is read', async () => {

@@ -79,6 +79,38 @@ export function addUnfinishedBodyBytes(request: FastifyRequest, bytes: number, r
   return () => unfinishedBodies.untrackUnfinishedRequestBody(body);
 }
 
+/** Maximum size of a block to which pieces of a body are added. */
+const MAX_BODY_BLOCK_BYTES = 65_536;
+
+/**
+ * Copies the pieces of a body into blocks, which take at most twice the bytes of the body. Kept as they are, pieces of
+ * one byte would take 200 times as much, and each piece a part of a buffer of 64 KiB.
+ */
+class BodyBlocks {
+  private readonly blocks: Buffer[] = [];
+  private last = Buffer.alloc(0);
+  /** Bytes of the last block that are in use. All other blocks are full. */
+  private filled = 0;
+  private total = 0;
+
+  addPiece(piece: Buffer): void {
+    const fitting = piece.copy(this.last, this.filled);
+    this.filled += fitting;
+    if (fitting < piece.length) {
+      const rest = piece.subarray(fitting);
+      this.last = Buffer.allocUnsafe(Math.max(rest.length, Math.min(this.total, MAX_BODY_BLOCK_BYTES)));
+      this.filled = rest.copy(this.last);
+      this.blocks.push(this.last);
+    }
+    this.total += piece.length;
+  }
+
+  joinBlocks(): Buffer {
+    const [first, ...others] = this.blocks;
+    return first !== undefined && others.length === 0 ? first : Buffer.concat(this.blocks, this.total);
+  }
+}
+
 /**
  * Reads a body as a whole, up to the limit of its route.
  * @param done called once, with the bytes or with a RequestError `body_too_large`, a BusyError, or the connection's error
@@ -94,12 +126,12 @@ export function readWholeBody(
     done(tooLarge());
     return;
   }
-  const pieces: Buffer[] = [];
+  const blocks = new BodyBlocks();
   const end = (error: Error | null) => {
     unfinishedBodies.untrackUnfinishedRequestBody(body);
     payload.off('data', add).off('end', complete).off('error', end);
     if (error === null) {
-      done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
+      done(null, blocks.joinBlocks());
     } else {
       // Stop reading now: `limitBodyReceiveTimes` discards the rest of the body after the response.
       payload.on('error', () => undefined).pause();
@@ -112,10 +144,12 @@ export function readWholeBody(
     refuse: end,
   };
   const add = (piece: Buffer) => {
-    // Copy the piece, because the original keeps a buffer of 64 KiB in memory.
-    pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
-    if (body.bytes + piece.length > limit) end(tooLarge());
-    else unfinishedBodies.addReceivedBytesAndEnforceLimits(body, piece.length);
+    if (body.bytes + piece.length > limit) {
+      end(tooLarge());
+      return;
+    }
+    blocks.addPiece(piece);
+    unfinishedBodies.addReceivedBytesAndEnforceLimits(body, piece.length);
   };
   const complete = () => end(null);
   payload.on('data', add).on('end', complete).on('error', end);
