@@ -18,6 +18,7 @@ const MIB = 1024 * 1024;
 describe('BulkRequestProcessor', () => {
   it.each([
     ['resources', { resource: { text: 'x'.repeat(17 * MIB) }, warnings: [] }],
+    ['resources of characters with several bytes', { resource: { text: '船'.repeat(6 * MIB) }, warnings: [] }],
     ['warnings', { resource: {}, warnings: [warning('x'.repeat(17 * MIB))] }],
   ])('carries out no further item once the %s in the response are too large', async (_, answer) => {
     const request = new BulkRequestProcessor<unknown, object>([1, 2, 3], COMMAND, 'shipment');

@@ -6,8 +6,8 @@ import { type Position, isErrorWithoutEffect } from '@tracking/ports';
 import { createCommandIdOfBulkItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
-/** Number of characters of a response above which no further item is processed. */
-const MAX_BULK_RESPONSE_CHARS = 32 * BYTES_PER_MIB;
+/** Size of a response in bytes above which no further item is processed. */
+const MAX_BULK_RESPONSE_BYTES = 32 * BYTES_PER_MIB;
 /** Maximum number of items of one request that are processed at the same time, so that other requests can proceed. */
 const MAX_CONCURRENT_ITEMS = 32;
 /** Milliseconds for which items may occupy the thread before it is yielded to other work. */
@@ -45,7 +45,7 @@ interface BulkItem<T, R extends object> {
  */
 export class BulkRequestProcessor<T, R extends object> {
   private readonly items: readonly BulkItem<T, R>[];
-  private characters = 0;
+  private bytes = 0;
 
   constructor(
     private readonly inputs: readonly unknown[],
@@ -100,7 +100,7 @@ export class BulkRequestProcessor<T, R extends object> {
           id: createCommandIdOfBulkItem(this.command.id, index),
         });
         const text = JSON.stringify(resource);
-        this.characters += text.length + JSON.stringify(done.warnings).length;
+        this.bytes += Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(done.warnings));
         item.done = { ...done, text };
       } catch (error) {
         item.error = error;
@@ -168,8 +168,8 @@ export class BulkRequestProcessor<T, R extends object> {
   }
 
   private refuseIfResponseIsFull(): void {
-    if (this.characters <= MAX_BULK_RESPONSE_CHARS) return;
-    const message = `The response has reached ${formatSize(MAX_BULK_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
+    if (this.bytes <= MAX_BULK_RESPONSE_BYTES) return;
+    const message = `The response has reached ${formatSize(MAX_BULK_RESPONSE_BYTES)}, so this item was not processed. Send it in another request.`;
     throw new DomainError('body_too_large', message);
   }
 }
