@@ -274,7 +274,7 @@ describe('a shipment that cannot be checked', () => {
       isAway && shipment_id === createNthShipmentId(1) ? away : undefined,
     );
     harness.addShipments('wsp_1', 10);
-    harness.addShipments('wsp_2', 3, 100);
+    harness.addShipments('wsp_2', 10, 100);
     for (const id of ['wsp_1', 'wsp_2']) harness.rechecks.changeSettings(id);
     await expect(harness.runRoundsUntilRecheckBegins()).rejects.toBe(away);
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({
@@ -283,12 +283,31 @@ describe('a shipment that cannot be checked', () => {
       after: null,
       checked: 0,
     });
-    expect(harness.rechecks.getRecheck('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
+    expect(harness.rechecks.getRecheck('wsp_2')).toMatchObject({ isDone: true, checked: 10 });
+    expect(harness.takeCheckedShipmentIds().filter((id) => id === createNthShipmentId(1))).toHaveLength(1);
     isAway = false;
-    harness.takeCheckedShipmentIds();
     await harness.recheckAllWorkspacesOnce();
     expect(harness.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(harness.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
+  });
+});
+
+describe('a workspace whose page failed', () => {
+  it('is checked again a minute later while other workspaces are checked', async () => {
+    let failures = 1;
+    const harness = new RecheckTestHarness(({ shipment_id }) =>
+      shipment_id === createNthShipmentId(1) && (failures -= 1) >= 0 ? away : undefined,
+    );
+    harness.takes = 20_000;
+    harness.addShipments('wsp_1', 3);
+    harness.addShipments('wsp_2', 40, 100);
+    for (const id of ['wsp_1', 'wsp_2']) harness.rechecks.changeSettings(id);
+    await harness.runRoundsUntilRecheckBegins();
+    const { stored } = harness.rechecks;
+    expect(stored.at(-1)).toMatch(/^wsp_2 .* 40 done$/);
+    const end = stored.findIndex((line) => /^wsp_1 .* 3 done$/.test(line));
+    // The start of both re-checks, and three pages of 20 seconds.
+    expect(stored.slice(0, end)).toHaveLength(5);
   });
 });
 

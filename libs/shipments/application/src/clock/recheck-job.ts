@@ -49,8 +49,13 @@ const MAX_CHECK_TIME_SHARE = 0.25;
  * Milliseconds for which the job retries one shipment while its engine does not respond. After that, the job pauses.
  */
 const RETRY_TIMEOUT_MS = 10_000;
+/** Milliseconds until a failed page is repeated while other workspaces are checked. */
+const FAILED_PAGE_RETRY_DELAY_MS = 60_000;
 const WORKSPACE_PAGE_SIZE = 100;
 const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
+
+/** Last failures by workspace, with their times in monotonic milliseconds. */
+type FailuresByWorkspace = Map<string, { readonly error: unknown; readonly at: number }>;
 
 type ShipmentAffectedBySettings = WorkspaceScope & { readonly id: string };
 
@@ -114,32 +119,39 @@ export class ShipmentRecheckJob {
     });
   }
 
-  /** Checks pages of all workspaces until no shipment is left. */
+  /**
+   * Checks pages of all workspaces until no shipment is left, or each re-check that is left waits or has just failed.
+   * @throws the first failure that was not followed by a success, after all other workspaces have been checked
+   */
   async recheckShipmentsOfAllWorkspaces(ending: AbortSignal): Promise<void> {
     await this.parts.afterUpgrade?.requestRechecksIfUpgraded(ending);
-    while (!ending.aborted && (await this.recheckShipmentPagePerWorkspace(ending)));
+    const failures: FailuresByWorkspace = new Map();
+    while (!ending.aborted && (await this.recheckShipmentPagePerWorkspace(failures, ending)));
+    for (const { error } of failures.values()) throw error;
   }
 
   /**
    * Checks one page of each workspace, so that neither a large nor a failing workspace delays the others. Returns true
    * if any re-check advanced.
-   * @throws the first failure, after all workspaces have been checked and their positions stored
+   * @param failures last failures of this round by workspace; a workspace that has just failed is skipped
    */
-  private async recheckShipmentPagePerWorkspace(ending: AbortSignal): Promise<boolean> {
+  private async recheckShipmentPagePerWorkspace(failures: FailuresByWorkspace, ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
-    const failures: unknown[] = [];
+    const { elapsed = monotonicMs } = this.parts;
     let hasWorked = false;
     for await (const recheck of this.listUnfinishedRechecks()) {
       if (ending.aborted) return false;
       if (!recheck.isRunning) waiting.add(recheck.workspace_id);
+      const failed = failures.get(recheck.workspace_id);
+      if (failed !== undefined && elapsed() - failed.at < FAILED_PAGE_RETRY_DELAY_MS) continue;
       try {
         if (await this.advanceRecheckByOnePage(recheck, ending)) hasWorked = true;
+        failures.delete(recheck.workspace_id);
       } catch (error) {
-        failures.push(error);
+        failures.set(recheck.workspace_id, { error, at: elapsed() });
       }
     }
     this.start.dropChangesOfOtherWorkspaces(waiting);
-    if (failures.length > 0) throw failures[0];
     return hasWorked;
   }
 
