@@ -27,6 +27,7 @@ describe('pages of large shipments', () => {
         ...LARGE,
         eta,
         house_bill: 'HB-1',
+        container_numbers: ['MSKU1234565'],
         status: n % 3 === 0 ? 'booked' : 'pending',
       });
     }
@@ -57,5 +58,11 @@ describe('pages of large shipments', () => {
     }
     expect(pages).toBeGreaterThan(1);
     expect([...seen].sort()).toEqual([...IDS].sort());
+  });
+
+  it('do not hide shipments of a container', async () => {
+    const found = await models.queries.shipments.findShipmentsByContainer(ACME_LIVE_SCOPE, ['MSKU1234565']);
+    const ids = found.get('MSKU1234565')?.map(({ id }) => id) ?? [];
+    expect([...ids].sort()).toEqual([...IDS].sort());
   });
 });

@@ -1,6 +1,6 @@
 import { isResourceInScope } from '@tracking/contracts';
 import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
-import { type Position, UnavailableError } from '@tracking/ports';
+import { type Position, type Scalar, UnavailableError } from '@tracking/ports';
 import type { ActiveGenerationSelector } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, toShardKeyValuesOfScope } from '../read-model.ts';
 import { ConcurrentTermReadBatcher } from './combined-term-reads.ts';
@@ -134,11 +134,12 @@ export class ShipmentQueries {
       scope,
       { field, values },
       Math.max(atMost, MAX_SHIPMENTS_READ_TO_MATCH_SPELLING),
+      ({ id, record }) => ({ id, references: listReferencesOfSearchField(record, field) }),
     );
     return new Map(
-      [...found].map(([value, rows]) => {
-        const exact = rows.filter(({ record }) => listReferencesOfSearchField(record, field).includes(value));
-        return [value, (exact.length > 0 ? exact : rows).slice(0, atMost).map(({ id }) => id)];
+      [...found].map(([value, shipments]) => {
+        const exact = shipments.filter(({ references }) => references.includes(value));
+        return [value, (exact.length > 0 ? exact : shipments).slice(0, atMost).map(({ id }) => id)];
       }),
     );
   }
@@ -154,29 +155,37 @@ export class ShipmentQueries {
     numbers: readonly string[],
   ): Promise<ReadonlyMap<string, readonly ShipmentOfContainer[]>> {
     const references = { field: 'container_number', values: numbers } as const;
-    const found = await this.findByReference(scope, references, MAX_CANDIDATE_SHIPMENTS_PER_MILESTONE_CONTAINER);
-    const newestFirst = (a: ShipmentReadModelRow, b: ShipmentReadModelRow) => (a.created_at < b.created_at ? 1 : -1);
+    const found = await this.findByReference(
+      scope,
+      references,
+      MAX_CANDIDATE_SHIPMENTS_PER_MILESTONE_CONTAINER,
+      ({ id, created_at, record: { status } }) => ({ id, created_at, status }),
+    );
     return new Map(
-      [...found].map(([number, rows]) => [
+      [...found].map(([number, shipments]) => [
         number,
-        rows.toSorted(newestFirst).map(({ id, record: { status } }) => ({ id, status })),
+        shipments.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)).map(({ id, status }) => ({ id, status })),
       ]),
     );
   }
 
-  /** Returns at most the newest `atMost` rows for each reference value, in no particular order. */
-  private async findByReference(
+  /**
+   * Returns at most the newest `atMost` rows for each reference value, in no particular order.
+   * @param pick returns the fields of a row to keep in memory, because rows may be large
+   */
+  private async findByReference<T>(
     scope: WorkspaceScope,
     { field, values }: ReferenceSearchValues,
     atMost: number,
-  ): Promise<ReadonlyMap<string, readonly ShipmentReadModelRow[]>> {
+    pick: (row: ShipmentReadModelRow) => T,
+  ): Promise<ReadonlyMap<string, readonly T[]>> {
     const { rows, version } = await this.active.openRowsOfQueriedGeneration();
-    const found = new Map<string, readonly ShipmentReadModelRow[]>();
+    const found = new Map<string, readonly T[]>();
     const add = (those: readonly string[], all: readonly ShipmentReadModelRow[]) => {
       const rowsByReference = groupByReference(all, field);
       for (const value of those) {
         const own = rowsByReference.get(foldReference(value));
-        if (own !== undefined) found.set(value, own.slice(0, atMost));
+        if (own !== undefined) found.set(value, [...(found.get(value) ?? []), ...own.map(pick)].slice(0, atMost));
       }
     };
     const filterFor = (those: readonly string[]) =>
@@ -198,7 +207,15 @@ export class ShipmentQueries {
       for (const value of some) {
         const sort = { fields: ['created_at', 'id'], descending: true };
         const query = { index: 'by_term', filter: filterFor([value]), sort, limit: atMost, visit: atMost };
-        add([value], (await rows.scan({ ...query, maxBytes: this.bounds.bytes })).documents);
+        for (
+          let after: readonly Scalar[] | undefined, isCut = true;
+          isCut && (found.get(value)?.length ?? 0) < atMost;
+        ) {
+          const page = await rows.scan({ ...query, maxBytes: this.bounds.bytes, ...(after && { after }) });
+          add([value], page.documents);
+          after = page.next;
+          isCut = page.isCut === true && after !== undefined;
+        }
       }
     }
     return found;
