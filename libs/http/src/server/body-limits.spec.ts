@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { BusyError } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
@@ -198,6 +200,25 @@ it('closes the connection of a client that has its response but does not send th
   await closed;
   // No second response is sent.
   expect(lateOnes).toBe(0);
+});
+
+it('keeps nothing of the rest of bodies in chunks, however many arrive', async () => {
+  const requests: IncomingMessage[] = [];
+  timedServer.server.on('request', (request: IncomingMessage) => requests.push(request));
+  const { port } = timedServer.server.address() as AddressInfo;
+  const head =
+    'POST /refused HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const chunks = '1\r\n \r\n'.repeat(2_000);
+  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  for (const socket of sockets) socket.write(head);
+  // The responses are sent before the rest of the bodies.
+  await Promise.all(sockets.map((socket) => once(socket, 'data')));
+  for (const socket of sockets) socket.write(chunks);
+  await eventually(() => {
+    expect(requests.map(({ socket }) => socket.bytesRead)).toEqual(sockets.map(() => head.length + chunks.length));
+    expect(requests.map(({ readableLength }) => readableLength)).toEqual(sockets.map(() => 0));
+  });
+  for (const socket of sockets) socket.destroy();
 });
 
 it('stops tracking a body when its client disconnects', async () => {

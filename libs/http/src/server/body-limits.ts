@@ -199,12 +199,14 @@ interface DiscardedRequestBody {
 }
 
 /**
- * Discards the rest of request bodies after their responses, a few bodies at a time. Waiting bodies are paused. A
- * connection whose body is not complete within the limits of time and bytes is closed.
+ * Discards the rest of request bodies after their responses, a few bodies at a time. Waiting bodies are paused. Bodies in
+ * chunks do not wait. A connection whose body is not complete within the limits of time and bytes is closed.
  */
 class BodyDiscarder {
   private readonly waiting = new Set<DiscardedRequestBody>();
   private readonly discarding = new Set<DiscardedRequestBody>();
+  /** Bodies in chunks. They do not take the places of others. */
+  private readonly discardingInChunks = new Set<DiscardedRequestBody>();
 
   discardRestOfBody(request: FastifyRequest): void {
     const { raw, ip, routeOptions } = request;
@@ -215,9 +217,15 @@ class BodyDiscarder {
     raw.once('close', () => {
       release();
       this.waiting.delete(body);
+      this.discardingInChunks.delete(body);
       if (this.discarding.delete(body)) this.startDiscardingWaitingBodies();
     });
     raw.on('error', () => undefined);
+    // Do not pause a body in chunks: a paused request keeps each chunk of one byte as an object of 100 bytes.
+    if (raw.headers['transfer-encoding'] !== undefined) {
+      this.startDiscardingBody(body, this.discardingInChunks);
+      return;
+    }
     raw.pause();
     this.waiting.add(body);
     this.startDiscardingWaitingBodies();
@@ -225,21 +233,22 @@ class BodyDiscarder {
 
   /** Closes the connections whose time is over. */
   closeExpiredConnections(now: number): void {
-    for (const { raw, until } of [...this.waiting, ...this.discarding]) if (now >= until) raw.destroy();
+    for (const { raw, until } of [...this.waiting, ...this.discarding, ...this.discardingInChunks])
+      if (now >= until) raw.destroy();
   }
 
   private startDiscardingWaitingBodies(): void {
     for (const body of this.waiting) {
       if (this.discarding.size >= MAX_CONCURRENT_BODY_DISCARDS) return;
       const ofNetwork = [...this.discarding].filter(({ network }) => network === body.network);
-      if (ofNetwork.length < MAX_CONCURRENT_BODY_DISCARDS_PER_NETWORK) this.startDiscardingBody(body);
+      if (ofNetwork.length < MAX_CONCURRENT_BODY_DISCARDS_PER_NETWORK) this.startDiscardingBody(body, this.discarding);
     }
   }
 
-  private startDiscardingBody(body: DiscardedRequestBody): void {
+  private startDiscardingBody(body: DiscardedRequestBody, discarding: Set<DiscardedRequestBody>): void {
     const { raw } = body;
     this.waiting.delete(body);
-    this.discarding.add(body);
+    discarding.add(body);
     raw.on('data', ({ length }: Buffer) => {
       body.bytesLeft -= length;
       if (body.bytesLeft < 0) raw.destroy();
