@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { LeaseMemberObserver, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { describeWithKillableMongoEngine, MongoEngine } from '@tracking/distributed/testing';
+import { describeWithKillableMongoEngine, KillableMongoServer } from '@tracking/distributed/testing';
 import {
   createAbsentEngineSettings,
   createTempFolder,
@@ -22,7 +22,7 @@ const MAY_START = /"msg":"shipments may start/;
 describeWithKillableMongoEngine('the built programs in an update', (enginesDir) => {
   jest.setTimeout(240_000);
   let folder: TempFolder;
-  let engine: MongoEngine;
+  let engine: KillableMongoServer;
   let connection: MongoConnection;
   let url: string;
   let processes: ManagedProcess[];
@@ -31,7 +31,7 @@ describeWithKillableMongoEngine('the built programs in an update', (enginesDir) 
 
   beforeAll(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createMongoServerForTest(enginesDir);
+    engine = await KillableMongoServer.createMongoServerForTest(enginesDir);
     await engine.startEngine();
   });
   beforeEach(async () => {

@@ -14,7 +14,7 @@ import type { RunningStandaloneServer } from './standalone.ts';
  */
 const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
 const FIRST_ADMIN_LINK_FILE_NAME = 'first-admin-link';
-const ADMIN_CHECK_INTERVAL_MS = 5_000;
+const FIRST_ADMIN_LINK_RENEWAL_INTERVAL_MS = 5_000;
 
 /** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
 export async function printOrLogServerAddresses(
@@ -144,7 +144,7 @@ export async function keepFirstAdminLinkFileCurrent(
   options: FirstAdminLinkFileOptions,
   shutdown: Shutdown,
 ): Promise<string | undefined> {
-  const { dataDir, logger, checkIntervalMs = ADMIN_CHECK_INTERVAL_MS } = options;
+  const { dataDir, logger, checkIntervalMs = FIRST_ADMIN_LINK_RENEWAL_INTERVAL_MS } = options;
   const file = join(dataDir, FIRST_ADMIN_LINK_FILE_NAME);
   let storedLink: string | undefined;
   const updateFile = async () => {

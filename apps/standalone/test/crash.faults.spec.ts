@@ -2,7 +2,7 @@ import { IS_SOAK_RUN } from '@tracking/testing';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import {
   listAllItems,
-  runCli,
+  runCliProcessForOutput,
   createTestApiClient,
   createKey,
   startStandaloneProcess,
@@ -90,9 +90,9 @@ describe('kill -9 under load', () => {
       }
       expect(new Set(before.shipments.map((shipment) => shipment.external_id)).size).toBe(before.shipments.length);
 
-      await runCli(dataDir, 'read-models', 'rebuild');
+      await runCliProcessForOutput(dataDir, 'read-models', 'rebuild');
       expect(await read()).toEqual(before);
-      expect(JSON.parse(await runCli(dataDir, 'parked', 'list', '--json'))).toEqual({ data: [] });
+      expect(JSON.parse(await runCliProcessForOutput(dataDir, 'parked', 'list', '--json'))).toEqual({ data: [] });
       await server.stop();
     });
   }, 240_000);

@@ -5,7 +5,7 @@ import type { User } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import axios from 'axios';
 import {
-  runCli,
+  runCliProcessForOutput,
   runServerUntilStartFails,
   startStandaloneProcess,
   withTemporaryFolder,
@@ -18,7 +18,7 @@ jest.setTimeout(60_000);
 const ANN = { email: 'ann@example.com', password: 'a quiet harbour' };
 
 const users = async (dataDir: string) =>
-  (JSON.parse(await runCli(dataDir, 'users', 'list', '--json')) as { data: User[] }).data;
+  (JSON.parse(await runCliProcessForOutput(dataDir, 'users', 'list', '--json')) as { data: User[] }).data;
 const fileOf = (dataDir: string) => join(dataDir, 'first-admin-link');
 const listening = (server: StandaloneProcess) =>
   JSON.parse(

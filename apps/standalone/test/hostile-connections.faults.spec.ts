@@ -7,7 +7,7 @@ import axios from 'axios';
 import {
   createTestApiClient,
   createKey,
-  runCli,
+  runCliProcessForOutput,
   startStandaloneProcess,
   withTemporaryFolder,
   type StandaloneProcess,
@@ -111,7 +111,7 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
           ...settings,
         });
         try {
-          await runCli(folder, 'workspaces', 'create', '--name', 'other');
+          await runCliProcessForOutput(folder, 'workspaces', 'create', '--name', 'other');
           const key = await createKey(folder, 'live', 'operator', 'other');
           const hostileKey = await createKey(folder, 'test');
           // Two keys of each role, because one key may open only 20 event streams.

@@ -7,7 +7,7 @@ import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { formatFirstKeyCommand, formatWelcome } from '../src/first-start.ts';
 import {
-  runCli,
+  runCliProcessForOutput,
   createTestApiClient,
   createKey,
   runServerUntilExit,
@@ -85,16 +85,16 @@ describe('running standalone', () => {
     const api = createTestApiClient(server.url, key);
     expect((await api.get('/v1/shipments')).status).toBe(200);
     expect((await api.post('/v1/shipments', { external_id: 'A' })).data.error.code).toBe('permission_denied');
-    const listed = await runCli(dataDir, 'keys', 'list', '--json');
+    const listed = await runCliProcessForOutput(dataDir, 'keys', 'list', '--json');
     expect(listed).not.toContain(key);
     const row = JSON.parse(listed).data.find((one: { last_four: string }) => key.endsWith(one.last_four));
-    await runCli(dataDir, 'keys', 'revoke', row.id);
+    await runCliProcessForOutput(dataDir, 'keys', 'revoke', row.id);
     const refused = await api.get('/v1/shipments');
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
   });
 
   it('separates workspaces and environments', async () => {
-    await runCli(dataDir, 'workspaces', 'create', '--name', 'other');
+    await runCliProcessForOutput(dataDir, 'workspaces', 'create', '--name', 'other');
     const [live, test, other] = await Promise.all([
       createKey(dataDir, 'live'),
       createKey(dataDir, 'test'),
@@ -140,7 +140,7 @@ describe('standalone without a server', () => {
       expect(server.child.exitCode).toBe(0);
       const last = server.output().split('\n').at(-1) ?? '';
       expect(JSON.parse(last)).toMatchObject({ level: 'info', msg: 'stopped' });
-      const models = JSON.parse(await runCli(dataDir, 'read-models', 'list', '--json')).data;
+      const models = JSON.parse(await runCliProcessForOutput(dataDir, 'read-models', 'list', '--json')).data;
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );

@@ -31,7 +31,7 @@ export interface EndedProcess {
 }
 
 /** Starts the server without waiting for it. */
-export function launchStandaloneProcess(
+export function spawnStandaloneProcess(
   dataDir: string,
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
@@ -62,7 +62,7 @@ export async function startStandaloneProcess(
   dataDir: string,
   env: Record<string, string> = {},
 ): Promise<StandaloneProcess> {
-  const child = launchStandaloneProcess(dataDir, env);
+  const child = spawnStandaloneProcess(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
   // Waits until all output of the process was received.
@@ -95,7 +95,7 @@ export async function runServerUntilExit(
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): Promise<EndedProcess> {
-  const child = launchStandaloneProcess(dataDir, env, wrapper);
+  const child = spawnStandaloneProcess(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
@@ -111,7 +111,7 @@ export async function runServerUntilStartFails(...args: Parameters<typeof runSer
 }
 
 /** Runs the command line with a data folder and returns its standard output. */
-export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
+export async function runCliProcessForOutput(dataDir: string, ...args: string[]): Promise<string> {
   const { stdout } = await execFileAsync(process.execPath, [`${repositoryRoot}apps/cli/dist/main.js`, ...args], {
     cwd: repositoryRoot,
     env: { ...INHERITED_ENVIRONMENT, DATA_DIR: dataDir },
@@ -128,7 +128,12 @@ export function createKey(
   workspace = 'default',
 ): Promise<string> {
   const options = { name: 'e2e', environment, role, workspace };
-  return runCli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+  return runCliProcessForOutput(
+    dataDir,
+    'keys',
+    'create',
+    ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
+  );
 }
 
 /** Creates a temporary folder for the duration of the work. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { waitForSimulatedDelay } from '@tracking/testing';
 import {
-  runCli,
+  runCliProcessForOutput,
   createTestApiClient,
   createKey,
   runServerUntilStartFails,
@@ -78,7 +78,9 @@ describe('standalone that cannot start', () => {
         expect(refused).toContain(fault);
         expect(refused).toMatch(/restore that key.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }
-      await expect(runCli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
+      await expect(runCliProcessForOutput(dataDir, 'keys', 'list')).rejects.toThrow(
+        `SECRETS_KEY is not set and ${file} is missing`,
+      );
       const server = await startStandaloneProcess(dataDir, { SECRETS_KEY: key.trim() });
       await server.stop();
     });

@@ -10,8 +10,8 @@ import {
   createTestApiClient,
   createKey,
   INHERITED_ENVIRONMENT,
-  launchStandaloneProcess,
-  runCli,
+  spawnStandaloneProcess,
+  runCliProcessForOutput,
   runServerUntilExit,
   startStandaloneProcess,
   withTemporaryFolder,
@@ -98,7 +98,7 @@ describe('a server that starts while a command uses the data folder', () => {
 
   it('starts after a kill -9 of an earlier server that took the folder over', () =>
     withRebuild(async (dataDir, rebuild) => {
-      const killed = launchStandaloneProcess(dataDir);
+      const killed = spawnStandaloneProcess(dataDir);
       await waitForSimulatedDelay(KILL_AFTER_MS);
       killed.kill('SIGKILL');
       await once(killed, 'close');
@@ -117,7 +117,7 @@ describe('a server that starts while a command uses the data folder', () => {
 
   it('takes the folder over from a command that waits for input, which then uses the server', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const exported = await runCli(filled.path, 'events', 'export', '-');
+      const exported = await runCliProcessForOutput(filled.path, 'events', 'export', '-');
       const reading = new CliProcess(dataDir, 'events', 'import', '-');
       await whenUsed(dataDir);
       const server = await startStandaloneProcess(dataDir);

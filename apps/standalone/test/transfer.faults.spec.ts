@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   listAllItems,
-  runCli,
+  runCliProcessForOutput,
   createTestApiClient,
   INHERITED_ENVIRONMENT,
   createKey,
@@ -44,7 +44,7 @@ describe('events of one system, imported into another', () => {
       const workspaces = ['default', 'acme'];
       const before: (readonly unknown[])[] = [];
       const one = await startStandaloneProcess(from);
-      await runCli(from, 'workspaces', 'create', '--name', 'acme');
+      await runCliProcessForOutput(from, 'workspaces', 'create', '--name', 'acme');
       for (const workspace of workspaces) {
         const key = await createKey(from, 'live', 'operator', workspace);
         const api = createTestApiClient(one.url, key);
@@ -61,9 +61,11 @@ describe('events of one system, imported into another', () => {
         before.push(await seen(one.url, key));
       }
       // Exported while the server runs.
-      const exported = JSON.parse(await runCli(from, 'events', 'export', file, '--json')) as { events: number };
+      const exported = JSON.parse(await runCliProcessForOutput(from, 'events', 'export', file, '--json')) as {
+        events: number;
+      };
       const listed = JSON.parse(
-        await runCli(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'),
+        await runCliProcessForOutput(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'),
       );
       const byId = (list: readonly Resource[]) => list.map(({ id }) => id).sort();
       expect(byId(listed.data)).toEqual(byId(before[1]?.[2] as Resource[]));
@@ -72,7 +74,7 @@ describe('events of one system, imported into another', () => {
 
       const cut = join(folder, 'cut.jsonl');
       await writeFile(cut, (await readFile(file, 'utf8')).split('\n').slice(0, 30).join('\n'));
-      await expect(runCli(to, 'events', 'import', cut)).rejects.toThrow('is incomplete');
+      await expect(runCliProcessForOutput(to, 'events', 'import', cut)).rejects.toThrow('is incomplete');
       // Imported without a server, through a pipe.
       const stream = piped(from, ['events', 'export', '-']);
       const lines = (text: string) =>
@@ -82,7 +84,10 @@ describe('events of one system, imported into another', () => {
           .map((line): unknown => JSON.parse(line));
       expect(lines(stream)).toEqual(lines(await readFile(file, 'utf8')));
       piped(to, ['events', 'import', '-'], stream);
-      expect(JSON.parse(await runCli(to, 'events', 'import', file, '--json'))).toEqual({ ...exported, conflicts: [] });
+      expect(JSON.parse(await runCliProcessForOutput(to, 'events', 'import', file, '--json'))).toEqual({
+        ...exported,
+        conflicts: [],
+      });
 
       const other = await startStandaloneProcess(to);
       for (const [index, workspace] of workspaces.entries()) {

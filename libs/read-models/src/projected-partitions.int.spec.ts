@@ -278,7 +278,7 @@ describe('messages about projected partitions', () => {
       addPartitionOfFollowedProcess: () => undefined,
       recordEndOfRemotePartitionProjection: () => undefined,
       recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
-      recordAllPartitionsReported: () => undefined,
+      recordFullReportOfFollowedProcess: () => undefined,
     };
     const operations: ProjectionOperations = {
       progress: {
@@ -349,7 +349,7 @@ describe('messages about projected partitions', () => {
       addPartitionOfFollowedProcess: (_: number, partition: string) => void events.push(`add ${partition}`),
       recordEndOfRemotePartitionProjection: (_: number, partition: string) => void events.push(`remove ${partition}`),
       recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
-      recordAllPartitionsReported: () => void events.push('complete'),
+      recordFullReportOfFollowedProcess: () => void events.push('complete'),
     };
     const progressByName = new Map([[READ_MODEL_NAMES[0] as string, reported]]);
     void followProjections(operations, progressByName, new AbortController().signal);

@@ -210,7 +210,7 @@ export interface RemoteProgressRecorder {
   recordEndOfRemotePartitionProjection(generation: number, partition: string): void;
   recordHandledPosition(generation: number, partition: string, position: HandledPosition): void;
   /** Records that a process has reported all partitions that it projects. */
-  recordAllPartitionsReported(): void;
+  recordFullReportOfFollowedProcess(): void;
 }
 
 /**
@@ -248,7 +248,7 @@ export async function followProjections(
       partitions.forEach(apply);
       generations.forEach(applyGeneration);
       // The first message contains all partitions of the process.
-      if (isFirst) for (const progress of progressByName.values()) progress.recordAllPartitionsReported();
+      if (isFirst) for (const progress of progressByName.values()) progress.recordFullReportOfFollowedProcess();
       isFirst = false;
     };
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.

@@ -91,7 +91,7 @@ describe('the progress of a read model', () => {
         progress.recordHandledPosition(1, partition, '0001');
         progress.addPartitionOfFollowedProcess(1, partition);
       }
-      progress.recordAllPartitionsReported();
+      progress.recordFullReportOfFollowedProcess();
     });
 
     it('ends the wait of a read without any poll', async () => {
@@ -123,7 +123,7 @@ describe('the progress of a read model', () => {
     it('is taken over if the reports began before the pointer was read', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       starting.addPartitionOfFollowedProcess(1, ALL);
-      starting.recordAllPartitionsReported();
+      starting.recordFullReportOfFollowedProcess();
       await starting.applyGenerationPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
       starting.recordEndOfRemotePartitionProjection(1, ALL);

@@ -100,7 +100,7 @@ export class ProjectionProgress {
   }
 
   /** Records that a followed process has reported all partitions that it projects. */
-  recordAllPartitionsReported(): void {
+  recordFullReportOfFollowedProcess(): void {
     this.hasBeenReported = true;
   }
 

@@ -142,7 +142,7 @@ export class DocumentBytesController {
     @Param('id', DOCUMENT_ID_PIPE) ids: ShipmentAndDocumentIds,
     @Req() request: FastifyRequest,
   ): Promise<void> {
-    const grant = getCheckedUploadGrantOrThrow(request);
+    const grant = getUploadGrantOfRequestOrThrow(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
     await this.throttle.requireUploadsPerMinuteWithinLimit(ids.document_id);
     const { workspace_id, environment, actor } = grant;
@@ -268,7 +268,7 @@ function sendDocumentBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>
   reply.send(Readable.from(guarded(), { objectMode: false }));
 }
 
-function getCheckedUploadGrantOrThrow({ upload }: FastifyRequest): UploadGrant {
+function getUploadGrantOfRequestOrThrow({ upload }: FastifyRequest): UploadGrant {
   if (upload === null) throw new Error('The upload token of this request was not checked.');
   return upload;
 }

@@ -8,7 +8,7 @@ import { CHEAP_HASH_COST } from './replicas.ts';
 import { openTestStorage } from './storage.ts';
 import type { TestStorage } from './storage.ts';
 
-const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
+const SYSTEM_ADMINISTRATION_ACTOR: Actor = { type: 'system', id: 'administration' };
 const SAMPLE_KEY_DERIVATION_SECRET = Buffer.alloc(32, 5);
 
 /** Replicas over one document store, with a clock that only tests advance. */
@@ -58,7 +58,13 @@ export class IdentityTestHarness {
 
   createSampleIdentityCommand(more: Partial<IdentityCommand> = {}): IdentityCommand {
     const { workspace_id } = this;
-    return { id: randomUUID(), at: new Date(this.now).toISOString(), actor: SAMPLE_OPERATOR, workspace_id, ...more };
+    return {
+      id: randomUUID(),
+      at: new Date(this.now).toISOString(),
+      actor: SYSTEM_ADMINISTRATION_ACTOR,
+      workspace_id,
+      ...more,
+    };
   }
 
   async createServiceAccount(

@@ -6,7 +6,7 @@ import type { ShipmentChangedEvent } from './events/shipment-events.ts';
 import {
   isDateWithoutTime,
   computeMsBetweenTimesOrDays,
-  restoreStatedTimeWithZoneOfPlace,
+  toUtcTimeWithLocalDayAndZone,
   convertMsToRoundedHours,
 } from './local-time.ts';
 
@@ -41,8 +41,8 @@ function computeEtaSlipInDays(
   const { eta_precision } = record;
   if (precision === undefined && eta_precision === 'time') return {};
   const zone = route.findZone(route.destination);
-  const before = restoreStatedTimeWithZoneOfPlace(from, precision?.from ?? eta_precision, zone);
-  const slip = computeMsBetweenTimesOrDays(before, restoreStatedTimeWithZoneOfPlace(to, eta_precision, zone));
+  const before = toUtcTimeWithLocalDayAndZone(from, precision?.from ?? eta_precision, zone);
+  const slip = computeMsBetweenTimesOrDays(before, toUtcTimeWithLocalDayAndZone(to, eta_precision, zone));
   const slip_hours = Number.isNaN(slip) ? null : convertMsToRoundedHours(slip);
   return { eta_by_day: { precision: eta_precision, slip_hours } };
 }

@@ -79,7 +79,7 @@ export interface StatedTimeWithZone extends UtcTimeWithLocalDay {
 }
 
 /** Restores a stated time as {@link buildStatedTimeFromStoredTime}, and adds the time zone of its place. */
-export function restoreStatedTimeWithZoneOfPlace(
+export function toUtcTimeWithLocalDayAndZone(
   value: Timestamp | null,
   precision: TimePrecision | undefined,
   zone: string | null,
@@ -123,8 +123,8 @@ export function toScheduledTimes(etd: UtcTimeWithLocalDay, eta: UtcTimeWithLocal
 export function restoreScheduleTimesWithZones(journey: ScheduledJourney, findZone: FindZone) {
   const [origin, destination] = [findZone(journey.origin_port), findZone(journey.destination_port)];
   return {
-    etd: restoreStatedTimeWithZoneOfPlace(journey.etd, journey.etd_precision, origin),
-    eta: restoreStatedTimeWithZoneOfPlace(journey.eta, journey.eta_precision, destination),
+    etd: toUtcTimeWithLocalDayAndZone(journey.etd, journey.etd_precision, origin),
+    eta: toUtcTimeWithLocalDayAndZone(journey.eta, journey.eta_precision, destination),
   };
 }
 type ScheduledJourney = Pick<

@@ -54,7 +54,7 @@ interface MilestonesPossiblyOfSameEvent {
 }
 
 function listRepeatedReports(groups: MilestonesByKind): readonly MilestonesPossiblyOfSameEvent[] {
-  const repeated = findRepeatedReportKeys(groups);
+  const repeated = findReportKeysOfSeveralMilestones(groups);
   if (repeated.size === 0) return [];
   const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();
   for (const [kind, entries] of groups) {
@@ -70,7 +70,7 @@ function listRepeatedReports(groups: MilestonesByKind): readonly MilestonesPossi
 const EMPTY_REPORT_KEY_SET: ReadonlySet<string> = new Set();
 
 /** Returns the report keys that several milestones have. */
-function findRepeatedReportKeys(groups: MilestonesByKind): ReadonlySet<string> {
+function findReportKeysOfSeveralMilestones(groups: MilestonesByKind): ReadonlySet<string> {
   if (!mayHaveRepeatedReportKeys(groups)) return EMPTY_REPORT_KEY_SET;
   const repeated = new Set<string>();
   const seen = new Set<string>();

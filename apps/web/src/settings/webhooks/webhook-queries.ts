@@ -88,7 +88,7 @@ export const createNewestDeliveriesQueryOptions = (environment: Environment, sea
     refetchInterval: POLL_INTERVAL_MS,
   });
 
-export const deliveryQuery = (environment: Environment, id: string) =>
+export const createDeliveryQueryOptions = (environment: Environment, id: string) =>
   queryOptions({
     queryKey: ['webhook-delivery', environment, id],
     queryFn: ({ signal }) => getApiClient(environment).webhookDeliveries.get(id, { signal }),

@@ -15,7 +15,7 @@ export interface DeliveryListUrlParameters {
   readonly until?: string | undefined;
 }
 
-const parsePrefixedId = (prefix: string, value: unknown) =>
+const parseIdWithPrefix = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const parseAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
@@ -29,8 +29,8 @@ export function parseDeliveryStatuses(named: unknown): readonly DeliveryStatus[]
 export function readDeliveryListUrlParameters(raw: Record<string, unknown>): DeliveryListUrlParameters {
   const status = parseDeliveryStatuses(raw['status']);
   const values: DeliveryListUrlParameters = {
-    endpoint_id: parsePrefixedId('whe', raw['endpoint_id']),
-    event_id: parsePrefixedId('evt', raw['event_id']),
+    endpoint_id: parseIdWithPrefix('whe', raw['endpoint_id']),
+    event_id: parseIdWithPrefix('evt', raw['event_id']),
     event_type: parseAllowedValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
     reason: parseAllowedValue(FILTERABLE_FAILURE_REASONS, raw['reason']),

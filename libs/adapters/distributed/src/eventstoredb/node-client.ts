@@ -29,7 +29,7 @@ const RETRY_BACKOFF_LIMITS = { firstPauseMs: 50, maxPauseMs: 1_000 };
  * Part of the timeout of an operation after which a node that answers nothing counts as lost. The rest is for the
  * search for the new leader and the repeated append.
  */
-const SILENCE_FRACTION_OF_TIMEOUT = 0.4;
+const NODE_SILENCE_FRACTION_OF_TIMEOUT = 0.4;
 /** gRPC status of a request with a wrong user name or password. */
 const UNAUTHENTICATED_STATUS = 16;
 
@@ -119,7 +119,7 @@ export function createEventStoreDbNodeClient({
   limits,
 }: EventStoreDbOptions): EventStoreDbConnections {
   const { operationTimeoutMs } = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
-  const silenceMs = operationTimeoutMs * SILENCE_FRACTION_OF_TIMEOUT;
+  const silenceMs = operationTimeoutMs * NODE_SILENCE_FRACTION_OF_TIMEOUT;
   let connectionString: ConnectionStringParts;
   let toLeader: EventStoreDbNodeConnection;
   let toAnyNode: EventStoreDbNodeConnection;

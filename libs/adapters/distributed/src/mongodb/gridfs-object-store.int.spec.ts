@@ -1,7 +1,7 @@
 import { UnavailableError } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
-import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { KillableMongoServer } from '../../test/mongodb/mongo-engine.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 import { GridfsObjectStore, GridfsCollections } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
@@ -19,11 +19,11 @@ async function* large(between: () => Promise<void> = () => Promise.resolve()) {
 
 describeWithKillableMongoEngine('objects in GridFS', (enginesDir) => {
   describe('objects in GridFS', () => {
-    let engine: MongoEngine;
+    let engine: KillableMongoServer;
     let store: GridfsObjectStore;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoServerForTest(enginesDir);
+      engine = await KillableMongoServer.createMongoServerForTest(enginesDir);
       await engine.startEngine();
     });
     beforeEach(() => void (store = new GridfsObjectStore(connect())));

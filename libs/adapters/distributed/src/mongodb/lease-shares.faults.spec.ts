@@ -7,7 +7,7 @@ import { ManagedProcess, type TempFolder, createTempFolder, eventually, noMetric
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
-import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { KillableMongoServer } from '../../test/mongodb/mongo-engine.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../test/mongodb/sharing-process.ts', import.meta.url));
@@ -19,7 +19,7 @@ const EVEN_MS = 15_000;
 
 describeWithKillableMongoEngine('processes that share leases', (enginesDir) => {
   jest.setTimeout(240_000);
-  let engine: MongoEngine;
+  let engine: KillableMongoServer;
   let folder: TempFolder;
   let url: string;
   let connection: MongoConnection;
@@ -29,7 +29,7 @@ describeWithKillableMongoEngine('processes that share leases', (enginesDir) => {
 
   beforeEach(async () => {
     folder = await createTempFolder();
-    engine = await MongoEngine.createMongoServerForTest(enginesDir);
+    engine = await KillableMongoServer.createMongoServerForTest(enginesDir);
     await engine.startEngine();
     url = engine.createDatabaseUrl(`test-${randomUUID()}`);
     connection = new MongoConnection({ url, metrics: noMetrics });

@@ -4,7 +4,7 @@ import { MongoDriverClient } from './driver-client.ts';
 import { GridfsObjectStore } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { KillableMongoServer } from '../../test/mongodb/mongo-engine.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
@@ -22,12 +22,12 @@ const UNLIMITED_COMMANDS = ['createIndexes'];
 
 describeWithKillableMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
   describe('MongoDB behind a faulty network', () => {
-    let engine: MongoEngine;
+    let engine: KillableMongoServer;
     let proxy: MongoProxy;
     let metrics: RecordedMetrics;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoServerForTest(enginesDir);
+      engine = await KillableMongoServer.createMongoServerForTest(enginesDir);
       await engine.startEngine();
     });
     beforeEach(async () => {

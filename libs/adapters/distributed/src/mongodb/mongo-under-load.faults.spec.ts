@@ -10,7 +10,7 @@ import {
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
-import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { KillableMongoServer } from '../../test/mongodb/mongo-engine.ts';
 import { CompetingLeaseProcesses, MongoWriteWorkload } from '../../test/mongodb/mongo-load.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
@@ -32,12 +32,12 @@ interface Fault {
 
 describeWithKillableMongoEngine('MongoDB under load', (enginesDir) => {
   describe('MongoDB under load', () => {
-    let engine: MongoEngine;
+    let engine: KillableMongoServer;
     let proxy: MongoProxy;
     let leases: CompetingLeaseProcesses;
     const connections: MongoConnection[] = [];
     beforeAll(async () => {
-      engine = await MongoEngine.createMongoServerForTest(enginesDir);
+      engine = await KillableMongoServer.createMongoServerForTest(enginesDir);
       await engine.startEngine();
       proxy = await MongoProxy.startMongoProxy(engine.port, { members: 3 });
     });

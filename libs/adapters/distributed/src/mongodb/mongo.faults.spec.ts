@@ -7,7 +7,7 @@ import { MongoLeases } from './mongo-leases.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoQuota } from './mongo-quota.ts';
-import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { KillableMongoServer } from '../../test/mongodb/mongo-engine.ts';
 import { describeWithKillableMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
@@ -23,10 +23,10 @@ const DEADLINE_MS = 1_500;
 
 describeWithKillableMongoEngine('a failing MongoDB', (enginesDir) => {
   describe('a failing MongoDB', () => {
-    let engine: MongoEngine;
+    let engine: KillableMongoServer;
     let database: string;
     const connections: MongoConnection[] = [];
-    beforeAll(async () => void (engine = await MongoEngine.createMongoServerForTest(enginesDir)));
+    beforeAll(async () => void (engine = await KillableMongoServer.createMongoServerForTest(enginesDir)));
     beforeEach(async () => {
       if (!engine.isRunning) await engine.startEngine();
       database = `faults-${randomUUID()}`;

@@ -41,7 +41,7 @@ export function openEventStoreDbEventStore(
 }
 
 /** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
-async function createEventStoreTestNode(options: StandInOptions = {}): Promise<EventStoreDbNodeProcess> {
+async function createEventStoreServerForTest(options: StandInOptions = {}): Promise<EventStoreDbNodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.createEventStoreDbStandIn(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
   const start = createEventStoreNodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
@@ -57,7 +57,7 @@ export class EventStoreDbFixture {
 
   /** @param options options of the stand-in */
   static async startNodeFixture(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
-    return EventStoreDbFixture.startFixtureOnNode(await createEventStoreTestNode(options));
+    return EventStoreDbFixture.startFixtureOnNode(await createEventStoreServerForTest(options));
   }
 
   static async startFixtureOnNode(node: EventStoreDbNodeProcess): Promise<EventStoreDbFixture> {
@@ -147,7 +147,7 @@ export function createEventStoreDbSubject(
     url,
     async openTestedAdapter() {
       if (IS_NODE_KILLABLE) {
-        node = await createEventStoreTestNode(standIn);
+        node = await createEventStoreServerForTest(standIn);
         await node.startNode();
       }
       return openStoreOnTestNode();

@@ -1,4 +1,4 @@
-export { MongoEngine } from './mongo-engine.ts';
+export { KillableMongoServer } from './mongo-engine.ts';
 export { createMongoConnectionSubject, describeWithMongo, describeWithKillableMongoEngine } from './mongo-subject.ts';
 export { MongoStub, respondAsStandalone } from './mongo-stub.ts';
 export { declareTestSkippedWithoutQueryPlans, listPlanStages } from './query-plans.ts';

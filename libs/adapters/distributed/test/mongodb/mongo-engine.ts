@@ -26,7 +26,7 @@ function explainNotKillable(): string | undefined {
 }
 
 /** A server of MongoDB's protocol, in a separate process that can be killed and restarted. */
-export class MongoEngine {
+export class KillableMongoServer {
   private constructor(
     private readonly process: ManagedProcess,
     private readonly folder: TempFolder,
@@ -37,12 +37,12 @@ export class MongoEngine {
    * Creates the server of `MONGODB_URL` as a process, or an engine on its own data, without starting it.
    * @param enginesDir folder of engines, with a folder `mongo-java-server`; not used with `MONGODB_URL`
    */
-  static async createMongoServerForTest(enginesDir: string): Promise<MongoEngine> {
+  static async createMongoServerForTest(enginesDir: string): Promise<KillableMongoServer> {
     if (NOT_KILLABLE_REASON !== undefined) throw new Error(NOT_KILLABLE_REASON);
     const folder = await createTempFolder();
     const logFile = join(folder.path, 'mongodb.log');
     const open = (spec: Omit<ProcessSpec, 'logFile'>, url: string) =>
-      new MongoEngine(new ManagedProcess({ ...spec, logFile }), folder, url);
+      new KillableMongoServer(new ManagedProcess({ ...spec, logFile }), folder, url);
     if (MONGODB_URL !== undefined && MONGODB_START !== undefined)
       return open(createMongoServerSpec({ url: MONGODB_URL, command: MONGODB_START }), MONGODB_URL);
     const port = await findFreePort();

@@ -4,7 +4,7 @@ import { testIfSupported, noMetrics, replaceDatabaseInMongoUrl, type TestedAdapt
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
-import { MongoEngine, NOT_KILLABLE_REASON } from './mongo-engine.ts';
+import { KillableMongoServer, NOT_KILLABLE_REASON } from './mongo-engine.ts';
 
 const { MONGODB_URL, ENGINES_DIR } = process.env;
 /** Timeout in milliseconds. On a busy machine, an engine needs some seconds to start. */
@@ -59,7 +59,7 @@ function createTestedMongoAdapter<P>(
 ): TestedAdapter<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
-  let engine: MongoEngine | undefined;
+  let engine: KillableMongoServer | undefined;
   const url = () => engine?.createDatabaseUrl(database) ?? getTestDatabaseUrl(database);
 
   function openNewAdapterOnSameData(): Promise<P> {
@@ -72,7 +72,7 @@ function createTestedMongoAdapter<P>(
   const subject: TestedAdapter<P> = {
     async openTestedAdapter() {
       if (NOT_KILLABLE_REASON === undefined) {
-        engine = await MongoEngine.createMongoServerForTest(ENGINES_DIR ?? '');
+        engine = await KillableMongoServer.createMongoServerForTest(ENGINES_DIR ?? '');
         await engine.startEngine();
       }
       return openNewAdapterOnSameData();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { testIfSupported, noMetrics } from '@tracking/testing';
 import type { Document } from 'mongodb';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
-import { MongoEngine, NOT_KILLABLE_REASON } from './mongo-engine.ts';
+import { KillableMongoServer, NOT_KILLABLE_REASON } from './mongo-engine.ts';
 import { describeWithMongo, getTestDatabaseUrl } from './mongo-subject.ts';
 
 export interface PlanStage {
@@ -30,7 +30,7 @@ const NO_QUERY_PLANS_REASON = await checkServerExplainsQueryPlans();
 
 async function checkServerExplainsQueryPlans(): Promise<string | undefined> {
   if (process.env['MONGODB_URL'] === undefined) return undefined;
-  const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createMongoServerForTest('') : undefined;
+  const engine = NOT_KILLABLE_REASON === undefined ? await KillableMongoServer.createMongoServerForTest('') : undefined;
   await engine?.startEngine();
   try {
     return await explainWhyQueryPlansUnavailable(getTestDatabaseUrl(`test-${randomUUID()}`));

@@ -12,11 +12,11 @@ export interface CheckRulesCommand extends CommandContext {
   readonly shipment_id: string;
 }
 
-interface RuleCheckOutcome {
+interface CheckRulesCommandOutcome {
   /** `unchanged`: nothing was stored. */
   readonly outcome: 'checked' | 'unchanged';
 }
-export interface CheckRulesAnswer extends RuleCheckOutcome {
+export interface CheckRulesAnswer extends CheckRulesCommandOutcome {
   readonly shipment_id: string;
   /** Version of the shipment directly after the command. */
   readonly version: number;
@@ -24,7 +24,7 @@ export interface CheckRulesAnswer extends RuleCheckOutcome {
   readonly next_check_at: Timestamp | null;
 }
 
-export const checkRulesHandler: CommandHandler<CheckRulesCommand, RuleCheckOutcome, CheckRulesAnswer> = {
+export const checkRulesHandler: CommandHandler<CheckRulesCommand, CheckRulesCommandOutcome, CheckRulesAnswer> = {
   decideCommandOnExistingShipment({ at }, state, context) {
     const { events, nextCheckAt } = addEventsOfDerivedChanges(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously

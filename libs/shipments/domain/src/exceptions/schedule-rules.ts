@@ -8,7 +8,7 @@ import type { DerivedShipment } from '../derive.ts';
 import {
   describeStatedTime,
   computeMsBetweenTimesOrDays,
-  restoreStatedTimeWithZoneOfPlace,
+  toUtcTimeWithLocalDayAndZone,
   convertMsToRoundedHours,
 } from '../local-time.ts';
 import { mayTravelByVessel } from '../route.ts';
@@ -45,7 +45,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
   const { route } = derived.analysis;
   const zone = route.findZone(route.destination);
-  const original = restoreStatedTimeWithZoneOfPlace(original_eta, original_eta_precision, zone);
+  const original = toUtcTimeWithLocalDayAndZone(original_eta, original_eta_precision, zone);
   const { value, day } = derived.times.eta;
   const slip = computeMsBetweenTimesOrDays(original, { value, day, zone });
   const isByTime = original.day === null && day === null;

@@ -134,7 +134,7 @@ const MAX_EARLIER_ATTEMPTS_IN_MESSAGE = 2;
 /** Maximum number of characters of a receiver's answer in a message. */
 const MAX_RECEIVER_ANSWER_CHARS = 1_000;
 /** Maximum size of the event in a message. Larger events are omitted, because a broker accepts 1 MiB by default. */
-const MAX_DEAD_LETTER_EVENT_CHARS = 256 * 1_024;
+const MAX_EVENT_CHARS_IN_DEAD_LETTER_MESSAGE = 256 * 1_024;
 
 interface DeadLetterMessagesDependencies {
   readonly endpoints: Pick<EndpointStore, 'getEndpoint'>;
@@ -173,7 +173,10 @@ export class DeadLetterMessageBuilder {
           ...{ id: endpoint.id, url: endpoint.url, description: endpoint.description },
           status: endpoint.deleted ? 'deleted' : endpoint.status,
         },
-        event: body === undefined || body.length > MAX_DEAD_LETTER_EVENT_CHARS ? null : (JSON.parse(body) as JsonValue),
+        event:
+          body === undefined || body.length > MAX_EVENT_CHARS_IN_DEAD_LETTER_MESSAGE
+            ? null
+            : (JSON.parse(body) as JsonValue),
         latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(
           shortenAttemptForDeadLetterMessage,
         ),

@@ -154,7 +154,7 @@ export class DeferredDeliveries {
       for (const some of groupEventsByJointDeliveryWrite(page)) {
         if (ending.aborted) return;
         const began = performance.now();
-        await this.insertDeferredDeliveries(some);
+        await this.recordAndHandOverDeferredDeliveries(some);
         await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
         await pauseFor(
           Math.min(MAX_PAUSE_BETWEEN_WRITES_MS, PAUSE_PER_WRITE_DURATION * (performance.now() - began)),
@@ -164,7 +164,7 @@ export class DeferredDeliveries {
     }
   }
 
-  private async insertDeferredDeliveries(some: readonly DeferredDeliveriesDocument[]): Promise<void> {
+  private async recordAndHandOverDeferredDeliveries(some: readonly DeferredDeliveriesDocument[]): Promise<void> {
     const { endpoints, insertion, owner } = this.dependencies;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findEndpointsByIds(ids);

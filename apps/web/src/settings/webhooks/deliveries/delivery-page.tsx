@@ -7,7 +7,7 @@ import { useEnvironment } from '../../../session/session.ts';
 import { getEventLabel } from '../../../values/event-types.ts';
 import { UserLocalTimeText } from '../../../values/time.tsx';
 import { DeliveryStatusBadge, LabeledValueBlock, LabeledValueGrid } from '../webhook-parts.tsx';
-import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
+import { createDeliveryQueryOptions, endpointsQuery } from '../webhook-queries.ts';
 import { getFailureReasonLabel } from '../webhook-labels.ts';
 import { AttemptList, DeliveryActions, HeaderList } from './delivery-parts.tsx';
 
@@ -15,7 +15,7 @@ type Detail = AnswerOf<'getWebhookDelivery'>;
 
 export function DeliveryDetailsPage() {
   const { deliveryId } = useParams({ from: '/signed-in/settings/webhooks/deliveries/$deliveryId' });
-  const delivery = useQuery(deliveryQuery(useEnvironment(), deliveryId));
+  const delivery = useQuery(createDeliveryQueryOptions(useEnvironment(), deliveryId));
   return (
     <Stack>
       <LinkAnchor to="/settings/webhooks/deliveries" size="sm">

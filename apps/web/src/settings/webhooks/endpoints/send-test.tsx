@@ -8,7 +8,7 @@ import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.
 import { SearchableSelectField } from '../../../values/search-select.tsx';
 import { AttemptList } from '../deliveries/delivery-parts.tsx';
 import { DeliveryStatusBadge, DeliveryLink } from '../webhook-parts.tsx';
-import { DELIVERY_QUERY_CACHE_KEYS, deliveryQuery } from '../webhook-queries.ts';
+import { DELIVERY_QUERY_CACHE_KEYS, createDeliveryQueryOptions } from '../webhook-queries.ts';
 
 interface SendTestProps {
   readonly endpoint: WebhookEndpoint;
@@ -24,7 +24,7 @@ export function SendTestEventForm({ endpoint, onClose }: SendTestProps) {
     invalidates: DELIVERY_QUERY_CACHE_KEYS,
   });
   const id = send.data?.id;
-  const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });
+  const delivery = useQuery({ ...createDeliveryQueryOptions(environment, id ?? ''), enabled: id !== undefined });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     send.mutate();
