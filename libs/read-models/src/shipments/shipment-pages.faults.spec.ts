@@ -66,7 +66,7 @@ describe('pages of lists during concurrent writes', () => {
   let shipments: Shipments;
   beforeEach(async () => {
     world = await ReadModelsTestBed.open();
-    models = await world.startReadModels({ graceMs: 1_000 });
+    models = await world.startReadModels({ graceMs: 100 });
     await models.ready;
     shipments = new Shipments(world, createSeededRandom(7));
   });
@@ -119,7 +119,7 @@ describe('pages of lists during concurrent writes', () => {
 
   it('continue after a rebuild and on another replica', async () => {
     for (let n = 0; n < 40; n += 1) await shipments.create();
-    const other = await world.startReadModels({ project: false, graceMs: 1_000 });
+    const other = await world.startReadModels({ project: false, graceMs: 100 });
     await waitUntilCaughtUp(models);
     for (const order of SHIPMENT_LIST_ORDERS) {
       const list = (of: ReadModels, after?: SortValues) =>
