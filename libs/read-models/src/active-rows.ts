@@ -104,9 +104,10 @@ export class ActiveGenerationSelector<R extends ReadModelRow> {
   private async refreshStaleGenerationPointer(): Promise<void> {
     // The age uses wall-clock time, because that clock advances while the machine sleeps.
     const age = Math.abs(Date.now() - this.refreshedAt);
-    if (this.progress.generation !== undefined && age <= GENERATION_POINTER_MAX_AGE_MS) return;
+    const mayBeDeleted = this.progress.generation === undefined || age > this.parts.graceMs / 2;
+    if (!mayBeDeleted && age <= GENERATION_POINTER_MAX_AGE_MS) return;
     this.refreshing ??= this.refreshGenerationPointer().finally(() => (this.refreshing = undefined));
-    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refreshing;
+    if (mayBeDeleted) await this.refreshing;
     else this.refreshing.catch(() => undefined);
   }
 
