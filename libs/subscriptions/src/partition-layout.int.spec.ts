@@ -17,7 +17,7 @@ import {
   ParkedStreams,
   ParkedStreamsOfPartition,
 } from './parked-streams.ts';
-import { type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
+import { mayPartitionBeReplaced, type PartitionLayout, PartitionLayoutStore } from './partition-layout.ts';
 import { ALLOWED_PARTITION_COUNTS, splitStreamsIntoPartitions } from './stream-slots.ts';
 import { createPartitionOfStreamPrefixes } from './subscriber.ts';
 
@@ -242,6 +242,14 @@ describe('the partitions of a subscriber', () => {
     }
     expect(former).toHaveLength(4 + 8 + 1);
     for (const key of former) await expect(claim(key)).rejects.toThrow(CheckpointSupersededError);
+    const [first] = former;
+    const refusal: unknown = await claim(first!).catch((error: unknown) => error);
+    const partition = { key: first!, streamPrefixes: [] };
+    // The process logs a warning only for errors that the change of partitions does not explain.
+    expect([refusal, new Error('other')].map((error) => mayPartitionBeReplaced(partition, error))).toEqual([
+      true,
+      false,
+    ]);
     const { layout } = await stored.readPartitionLayout();
     for (const { key } of stored.listStreamPartitionsOfLayout(layout)) expect((await claim(key)).complete).toBe(false);
   });

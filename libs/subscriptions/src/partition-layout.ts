@@ -287,3 +287,11 @@ export class PartitionCountManager {
     };
   }
 }
+
+/**
+ * Returns true if the error can mean that another process has replaced the partitions, before this process has read
+ * their new number. That is expected, and ends with the next read.
+ */
+export function mayPartitionBeReplaced({ key }: StreamPartition, error: unknown): boolean {
+  return error instanceof CheckpointSupersededError && doesPartitionKeyContainLayoutVersion(key);
+}

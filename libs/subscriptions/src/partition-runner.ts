@@ -5,6 +5,7 @@ import { Checkpoint, CHECKPOINTS_COLLECTION_SPEC } from './checkpoint.ts';
 import type { CheckpointDocument, HandledPosition } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION_SPEC, ParkedStreamsOfPartition } from './parked-streams.ts';
 import type { ParkedStream } from './parked-streams.ts';
+import { mayPartitionBeReplaced } from './partition-layout.ts';
 import {
   type EventFailure,
   type EventHandler,
@@ -315,10 +316,9 @@ export class PartitionRunner {
   private readonly failed = (error: unknown): void => {
     if (this.stopping.signal.aborted) return;
     this.parts.metrics.recordFailure();
-    this.parts.logger.warn(
-      { ...this.logFields, error: describeError(error) },
-      'a subscriber cannot continue because of an error; retrying',
-    );
+    const level = mayPartitionBeReplaced(this.partition, error) ? 'info' : 'warn';
+    const about = { ...this.logFields, error: describeError(error) };
+    this.parts.logger[level](about, 'a subscriber cannot continue because of an error; retrying');
   };
 }
 
