@@ -20,11 +20,14 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 let count = 0;
+/** Consistency token of the last created shipment, for requests with another key. */
+let creationToken = '';
 async function createShipment(fields: JsonObject = {}): Promise<JsonObject> {
   const route = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' };
   const json = { external_id: `DAY-${++count}`, ...route, ...fields };
-  const { status, body } = await api.call('POST', '/v1/shipments', { key, json });
+  const { status, headers, body } = await api.call('POST', '/v1/shipments', { key, json });
   expect(status).toBe(201);
+  creationToken = headers.get('consistency-token') ?? '';
   return body;
 }
 /** @param reader key whose own writes the response includes */
@@ -189,7 +192,8 @@ describe('times without an offset', () => {
       },
       { ...departure, container_number: 'TCLU4265691', location: 'Depot 7', timezone: 'location' },
     ];
-    const { body } = await api.call('POST', '/v1/milestones/bulk', { key: feed, json: { milestones } });
+    const headers = { 'consistency-token': creationToken };
+    const { body } = await api.call('POST', '/v1/milestones/bulk', { key: feed, headers, json: { milestones } });
     expect((body['data'] as JsonObject[]).map(({ status }) => status)).toEqual([201, 201, 400]);
     expect(await readShipment(id, feed)).toMatchObject({
       ...{ atd: '2026-01-09T02:30:00.000Z', eta: END_IN_LOS_ANGELES, eta_precision: 'day' },
