@@ -289,7 +289,7 @@ class ConcurrencyLimiter {
 
   async runWhenSlotIsFree<T>(group: string, work: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((begin) => this.waiting.set(group, [...(this.waiting.get(group) ?? []), begin]));
+    else await this.waitForTurn(group);
     try {
       return await work();
     } finally {
@@ -300,12 +300,22 @@ class ConcurrencyLimiter {
     }
   }
 
+  private waitForTurn(group: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const operations = this.waiting.get(group);
+    if (operations === undefined) this.waiting.set(group, [resolve]);
+    else operations.push(resolve);
+    return promise;
+  }
+
   private takeNextOperation(): (() => void) | undefined {
     const [first] = this.waiting;
     if (first === undefined) return undefined;
-    const [group, [next, ...others]] = first;
+    const [group, operations] = first;
+    const next = operations.shift();
+    // Moves the group behind the others.
     this.waiting.delete(group);
-    if (others.length > 0) this.waiting.set(group, others);
+    if (operations.length > 0) this.waiting.set(group, operations);
     return next;
   }
 }

@@ -67,8 +67,8 @@ const MAX_AGE_OF_UNREADABLE_DELIVERY_MS = 60_000;
  * delivery may lack its body until the event is recorded again. After an election of the engine's primary, a process may
  * not see a delivery yet that another process has stored and handed over.
  */
-export class PayloadMissingError extends Error {
-  override readonly name = 'PayloadMissing';
+export class DeliveryNotReadableError extends Error {
+  override readonly name = 'DeliveryNotReadable';
 }
 
 /**
@@ -84,7 +84,7 @@ export class DeliveryWorker {
    * Attempts the delivery and stores the outcome.
    * @param answered called when the endpoint has answered; the next attempt may begin while the outcome is being stored
    * @returns the delivery as stored afterwards; undefined if it no longer exists
-   * @throws PayloadMissingError, and `UnavailableError` if the process ends while a storage engine is unreachable
+   * @throws DeliveryNotReadableError, and `UnavailableError` if the process ends while a storage engine is unreachable
    */
   async attemptDelivery(
     owned: OwnedEndpoint,
@@ -111,7 +111,7 @@ export class DeliveryWorker {
     return stored;
   }
 
-  /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws PayloadMissingError */
+  /** Gathers the inputs of an attempt and checks again that the delivery is due. @throws DeliveryNotReadableError */
   private async gatherInputsOfDueAttempt(
     owned: OwnedEndpoint,
     pending: PendingDelivery,
@@ -123,10 +123,10 @@ export class DeliveryWorker {
     owned.setEndpointUnlessOutdated(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
-    if (delivery === undefined && this.isYoungDelivery(pending)) throw new PayloadMissingError(pending.id);
+    if (delivery === undefined && this.isYoungDelivery(pending)) throw new DeliveryNotReadableError(pending.id);
     if (delivery === undefined || !owned.isDeliveryDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getPayloadIfCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
-    if (body === undefined) throw new PayloadMissingError(delivery.id);
+    if (body === undefined) throw new DeliveryNotReadableError(delivery.id);
     const prepared = isThinBodyNeededAfterSizeRefusal(delivery, client.endpoint)
       ? await this.storeThinBody(delivery, body)
       : { delivery, body };

@@ -4,7 +4,7 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { SetTimer } from '../scheduling/timing.ts';
 import { convertToDeliveryDocument } from '../store/delivery-document.ts';
-import { PayloadMissingError } from './delivery-worker.ts';
+import { DeliveryNotReadableError } from './delivery-worker.ts';
 import { AttemptDispatcher, type DispatcherDependencies } from './dispatcher.ts';
 import { NEVER_SET_PROCESS_CLOCK } from '../../test/unset-clock.ts';
 
@@ -52,7 +52,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   const attempt: DispatcherDependencies['worker']['attemptDelivery'] = (_owned, { id }) => {
     tried.push(id);
     // Bounded, since tries that follow each other without a pause let nothing else run.
-    return tried.length < 6 ? Promise.reject(new PayloadMissingError(id)) : Promise.resolve(undefined);
+    return tried.length < 6 ? Promise.reject(new DeliveryNotReadableError(id)) : Promise.resolve(undefined);
   };
   const setTimer: SetTimer = (_ring, ms) => {
     timers.push(ms);

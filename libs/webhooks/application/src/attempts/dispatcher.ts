@@ -12,7 +12,7 @@ import type { ProcessClock } from '../scheduling/steady-time.ts';
 import { DelayQueue, type EventLoopTime, SpareTimePacing, type SetTimer } from '../scheduling/timing.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { toTraceLogFields } from '../tracing.ts';
-import { type DeliveryWorker, PayloadMissingError } from './delivery-worker.ts';
+import { type DeliveryWorker, DeliveryNotReadableError } from './delivery-worker.ts';
 import type { EndpointFailureReporter } from './endpoint-events.ts';
 
 /** Interval at which spare time is checked while an endpoint waits for it. */
@@ -161,11 +161,12 @@ export class AttemptDispatcher implements OwnedEndpointObserver {
   /** Handles a delivery for which no attempt could be made. */
   private handleUnattemptedDelivery(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
-    const isPayloadMissing = error instanceof PayloadMissingError && delivery.manual_at === null && !delivery.sandbox;
-    const waits = owned.makeDeliveryPendingAgain(item, isPayloadMissing, this.dependencies.time.now());
+    const isNotReadableYet =
+      error instanceof DeliveryNotReadableError && delivery.manual_at === null && !delivery.sandbox;
+    const waits = owned.makeDeliveryPendingAgain(item, isNotReadableYet, this.dependencies.time.now());
     if (!waits || this.dependencies.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...toTraceLogFields(delivery), reason: String(error) };
-    if (isPayloadMissing)
+    if (isNotReadableYet)
       this.dependencies.logger.debug(
         about,
         'webhooks: an attempt waits because its delivery or the payload cannot be read yet',

@@ -25,7 +25,7 @@ const MAX_DELIVERIES_IN_MEMORY_PER_ATTEMPT = 64;
  */
 const MAX_DELIVERIES_PER_PROBE = 8;
 /** Delay before an attempt whose payload is missing is retried. */
-const MISSING_PAYLOAD_RETRY_MS = 500;
+const UNREADABLE_DELIVERY_RETRY_MS = 500;
 /** Time for which an endpoint waits after a local fault prevented an attempt. */
 const PAUSE_AFTER_LOCAL_FAULT_MS = 5_000;
 /** Idle time after which an endpoint is dropped from memory. */
@@ -236,19 +236,19 @@ export class OwnedEndpoint implements SchedulableEndpoint, EndpointLimitedToSpar
   }
 
   /**
-   * Makes a delivery pending again because no attempt was possible. If its payload is missing, only this delivery waits
+   * Makes a delivery pending again because no attempt was possible. If it cannot be read yet, only this delivery waits
    * briefly; otherwise all attempts at the endpoint wait.
    * @returns false if a newer revision of the delivery is stored, which is read instead
    */
-  makeDeliveryPendingAgain(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
+  makeDeliveryPendingAgain(item: PendingDelivery, isNotReadableYet: boolean, now: number): boolean {
     this.state.markDeliveryNoLongerInProgress(item.id);
     if (!this.window.isNewestDeliveryRevision(item.id, item.delivery.revision)) {
       this.window.removeAllPendingDeliveries();
       return false;
     }
-    if (!isPayloadMissing) this.state.blockDeliveryAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
-    const retryAt = this.timing.time.convertSteadyTimeToWallClockTime(now + MISSING_PAYLOAD_RETRY_MS);
-    this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
+    if (!isNotReadableYet) this.state.blockDeliveryAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
+    const retryAt = this.timing.time.convertSteadyTimeToWallClockTime(now + UNREADABLE_DELIVERY_RETRY_MS);
+    this.window.putDeliveryBack(isNotReadableYet ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
   }
 
